@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "json/json.h"
 #include "lint/finding.h"
 #include "lint/report.h"
@@ -84,6 +86,37 @@ TEST(Lint, MissesADefinitionOnlyIfItKnowsAllOfThem) {
   const auto findings = lint({file("p.yaml", pod)}, {.has_all_definitions = true});
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings.front().code, "MN032");
+}
+
+// A tenant chooses how many names there are, and looking for the nearest one takes a while.
+TEST(Lint, SuggestsNamesForTheFirstFewMissingDefinitionsOfAPod) {
+  std::string pod =
+      "kind: Pod\nmetadata:\n  name: p\n  annotations: {k8s.v1.cni.cncf.io/networks: '";
+  for (char c = 'a'; c <= 'l'; ++c) pod += cat(c == 'a' ? "" : ",", "storag", c);
+  pod += "'}\n---\n";
+  const std::string definition = "kind: NetworkAttachmentDefinition\nmetadata: {name: storage}\n";
+
+  const auto findings = lint({file("p.yaml", pod + definition)}, {.has_all_definitions = true});
+
+  const auto with = std::ranges::count_if(
+      findings, [](const Finding& one) { return one.text.contains("did you mean \"storage\""); });
+  EXPECT_EQ(findings.size(), 11u);  // one of the twelve is there
+  EXPECT_EQ(with, 10);
+}
+
+TEST(Lint, LooksForNoNearestNameAmongVeryMany) {
+  std::string all = "kind: NetworkAttachmentDefinition\nmetadata: {name: storage}\n";
+  for (int i = 0; i < 500; ++i) {
+    all += cat("---\nkind: NetworkAttachmentDefinition\nmetadata: {name: n", i, "}\n");
+  }
+  const std::string pod =
+      "---\nkind: Pod\nmetadata:\n  name: p\n  annotations: {k8s.v1.cni.cncf.io/networks: "
+      "storagx}\n";
+
+  const auto findings = lint({file("p.yaml", all + pod)}, {.has_all_definitions = true});
+
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings.front().text, "no definition default/storagx");
 }
 
 TEST(Lint, TakesNamesWithOtherNumbersForOtherDefinitions) {

@@ -47,11 +47,18 @@ std::string quoted_key(const NetworkSelectionElement& element) {
   return excerpt(cat(element.ns, "/", element.name));
 }
 
-// The names of the definitions in a namespace.
+// A comparison of two names takes microseconds, and tenants choose how many names there are.
+constexpr std::size_t kMostNames = 500;  // of a namespace, among which a nearest one is looked for
+constexpr std::size_t kMostSought = 10;  // names of one pod, for which that is done
+
+// The names of the definitions in a namespace; none if there are very many.
 std::vector<std::string_view> names_in(const Known& known, std::string_view ns) {
   std::vector<std::string_view> names;
-  for (const auto& [key, definition] : known.definitions) {
-    if (definition->object.ns == ns) names.push_back(definition->object.name);
+  const std::string begin = cat(ns, "/");
+  for (auto one = known.definitions.lower_bound(begin);
+       one != known.definitions.end() && one->first.starts_with(begin); ++one) {
+    if (names.size() == kMostNames) return {};
+    names.push_back(one->second->object.name);
   }
   return names;
 }
@@ -66,13 +73,16 @@ bool is_numbered_alike(std::string_view a, std::string_view b) {
   return without_digits(a) == without_digits(b);
 }
 
-// What to say about a definition that is not among the files; empty: it may be elsewhere.
-std::string missing_text(const Known& known, const std::string& ns, const std::string& name) {
+// What to say about a definition that is not among the files; empty: it may be elsewhere. `missing`
+// counts those of one object.
+std::string missing_text(const Known& known, const std::string& ns, const std::string& name,
+                         std::size_t& missing) {
   const std::string key = cat(ns, "/", name);
   if (known.definitions.contains(key)) return {};
-  const auto names = names_in(known, ns);
+  const bool is_sought = ++missing <= kMostSought;
+  const auto names = is_sought ? names_in(known, ns) : std::vector<std::string_view>();
   std::string meant = is_numbered_alike(name, nearest(name, names)) ? "" : suggestion(name, names);
-  if (meant.empty() && known.options.has_all_definitions) {
+  if (meant.empty() && is_sought && known.options.has_all_definitions) {
     for (const auto& [other, definition] : known.definitions) {
       if (definition->object.name != name) continue;
       meant = cat(", but there is ", other);
@@ -204,7 +214,8 @@ class PodCheck {
   }
 
   void refuse_missing(const NetworkSelectionElement& element, const Spot& spot) {
-    if (std::string text = missing_text(known_, element.ns, element.name); !text.empty()) {
+    std::string text = missing_text(known_, element.ns, element.name, missing_);
+    if (!text.empty()) {
       report(spot, "MN032", std::move(text));
     }
   }
@@ -343,6 +354,7 @@ class PodCheck {
   const PodTemplate& pod_;
   const Known& known_;
   std::vector<Finding>& out_;
+  std::size_t missing_ = 0;  // definitions
 };
 
 }  // namespace
@@ -352,6 +364,7 @@ void check_pod(const PodTemplate& pod, const Known& known, std::vector<Finding>&
 }
 
 void check_machine(const VirtualMachine& machine, const Known& known, std::vector<Finding>& out) {
+  std::size_t missing = 0;
   for (const VirtualMachine::Network& network : machine.networks) {
     const Spot spot = machine.document.spot(network.pointer);
     const auto elements = model::parse_networks_annotation(network.name, machine.ns);
@@ -366,7 +379,8 @@ void check_machine(const VirtualMachine& machine, const Known& known, std::vecto
                      cat("namespaceIsolation is on: a pod in ", machine.ns, " cannot select ",
                          quoted_key(element))});
     }
-    if (std::string text = missing_text(known, element.ns, element.name); !text.empty()) {
+    std::string text = missing_text(known, element.ns, element.name, missing);
+    if (!text.empty()) {
       out.push_back({spot, "MN032", machine.title(), std::move(text)});
     }
   }

@@ -1,9 +1,12 @@
 #include "multusctl/cluster.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "aio/task.h"
@@ -12,11 +15,13 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "json/at.h"
+#include "http/origin_client.h"
 #include "json/json.h"
 #include "kube/api.h"
 #include "kube/discovery.h"
 #include "kube/exec.h"
+#include "kube/list_reader.h"
+#include "kube/reply.h"
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
 #include "multusctl/node_socket.h"
@@ -26,6 +31,7 @@ namespace mnet::multusctl {
 namespace {
 
 constexpr std::chrono::seconds kPatience{30};
+constexpr std::array<std::string_view, 1> kNotShown = {"managedFields"};
 
 std::string path_of(const Resource& resource, const std::string& ns) {
   return cat(kube::path_of_version(resource.group, resource.version),
@@ -70,7 +76,8 @@ Result<std::unique_ptr<Cluster>> Cluster::open(const Invocation& invocation,
   }
   if (!client) return client.error();
   std::string ns = invocation.has("all-namespaces") ? std::string() : std::move(client->ns);
-  return std::unique_ptr<Cluster>(new Cluster(std::move(client->api), std::move(ns)));
+  return std::unique_ptr<Cluster>(
+      new Cluster(std::move(client->api), std::move(ns), surroundings.output));
 }
 
 aio::Task<std::string> Cluster::fetch(std::string verb, Resource resource, std::string ns,
@@ -84,22 +91,64 @@ aio::Task<std::string> Cluster::fetch(std::string verb, Resource resource, std::
   co_return error;
 }
 
+aio::Task<void> Cluster::each(Resource resource, std::string ns, Listed listed,
+                              std::function<void(json::Object)> visit) {
+  Page page;
+  std::size_t left_out = 0;
+  do {
+    const std::string& query = listed.query;
+    std::string path = cat(path_of(resource, ns), "?limit=500", query.empty() ? "" : "&", query,
+                           page.next.empty() ? "" : "&continue=", kube::query_value(page.next));
+    MNET_CO_TRY(page, co_await read_page(resource, ns, std::move(path), listed, visit));
+    left_out += page.left_out;
+  } while (!page.next.empty());
+  if (left_out > 0) {
+    output_.complain(resource.name, cat(left_out, " objects have more than ", json::kMostValues,
+                                        " values and are left out"));
+  }
+  co_return Result<void>();
+}
+
+// A page of large pods has hundreds of megabytes, so that only silence ends it.
+aio::Task<Cluster::Page> Cluster::read_page(Resource resource, std::string ns, std::string path,
+                                            Listed listed,
+                                            std::function<void(json::Object)> visit) {
+  const auto deadline = [] { return std::chrono::steady_clock::now() + kPatience; };
+  auto opened = co_await api_->open(std::move(path), deadline());
+  if (!opened) co_return std::move(opened).error().wrap(api_->server());
+  const auto answer = *std::move(opened);
+  if (answer->status() != 200) {
+    MNET_CO_TRY(const std::string body,
+                co_await http::read_whole(answer.get(), kube::kMostOfRefusal, deadline()));
+    const Error error = kube::error_of(kube::parse_status(answer->status(), body));
+    co_return error.code() == Errc::kDenied ? missing_right(error, "list", resource, ns) : error;
+  }
+  Page page;
+  kube::ListReader reader;
+  for (;;) {
+    MNET_CO_TRY(const std::string bytes, co_await answer->read(deadline()));
+    if (bytes.empty()) break;
+    MNET_CO_TRY_VOID(reader.put(bytes));
+    while (const auto item = reader.next_item()) {
+      auto object = json::parse_object_without(listed.unused, *item);
+      if (object) {
+        visit(*std::move(object));
+      } else {
+        ++page.left_out;
+      }
+    }
+  }
+  MNET_CO_TRY(auto&& end, reader.finish());
+  page.next = std::move(end.continuation);
+  page.left_out += reader.skipped();
+  co_return page;
+}
+
 aio::Task<json::Array> Cluster::list(Resource resource, std::string ns, std::string query) {
   json::Array all;
-  std::string next;
-  do {
-    const std::string path = cat(path_of(resource, ns), "?limit=500", query.empty() ? "" : "&",
-                                 query, next.empty() ? "" : "&continue=", kube::query_value(next));
-    MNET_CO_TRY(const std::string body, co_await fetch("list", resource, ns, {.path = path}));
-    MNET_CO_TRY(json::Object page, json::parse_object(body));
-    json::Value* items = page.find("items");
-    if (items == nullptr || items->as_array() == nullptr) {
-      co_return Error(Errc::kProtocol,
-                      cat("the server's list of ", resource.name, " has no items"));
-    }
-    for (json::Value& item : *items->as_array()) all.push_back(std::move(item));
-    next = json::text_at(page, {"metadata", "continue"});
-  } while (!next.empty());
+  MNET_CO_TRY_VOID(
+      co_await each(resource, std::move(ns), {.query = std::move(query), .unused = kNotShown},
+                    [&all](json::Object object) { all.push_back(std::move(object)); }));
   co_return all;
 }
 

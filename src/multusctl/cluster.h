@@ -4,7 +4,10 @@
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,6 +18,7 @@
 #include "kube/exec.h"
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
+#include "nodetools/output.h"
 
 namespace mnet::multusctl {
 
@@ -33,6 +37,13 @@ struct ObjectName {
   std::string ns, name;
 };
 
+// What of a kind's objects is listed.
+struct Listed {
+  std::string query = {};  // `labelSelector=app%3Dmultus`
+  // Members that are not read, at any depth: authors choose how large they are.
+  std::span<const std::string_view> unused = {};
+};
+
 Error failed_command(const kube::ExecOutput& output);
 
 class Cluster {
@@ -47,8 +58,12 @@ class Cluster {
   // The namespace that commands mean: of -n or the context; empty with -A.
   const std::string& ns() const { return ns_; }
 
-  // All objects, page by page; `ns` empty: of all namespaces. kNotFound if the cluster does not
-  // have that kind.
+  // All objects, one at a time as they come, whatever the size of a page; `ns` empty: of all
+  // namespaces. kNotFound if the cluster does not have that kind. An object with more values than
+  // anyone reads is left out, which is told on stderr.
+  aio::Task<void> each(Resource resource, std::string ns, Listed listed,
+                       std::function<void(json::Object)> visit);
+  // The same, together.
   aio::Task<json::Array> list(Resource resource, std::string ns, std::string query = {});
   // kNotFound if there is none.
   aio::Task<json::Object> get(Resource resource, std::string ns, std::string name);
@@ -68,14 +83,21 @@ class Cluster {
   aio::Task<kube::ExecOutput> exec(kube::Exec what, aio::Deadline deadline);
 
  private:
-  Cluster(std::unique_ptr<kube::Api> api, std::string ns)
-      : api_(std::move(api)), ns_(std::move(ns)) {}
+  Cluster(std::unique_ptr<kube::Api> api, std::string ns, nodetools::Output& output)
+      : api_(std::move(api)), ns_(std::move(ns)), output_(output) {}
   aio::Task<std::string> fetch(std::string verb, Resource resource, std::string ns,
                                kube::Call call);
+  struct Page {
+    std::string next = {};  // the token of the page after it; empty: this was the last one
+    std::size_t left_out = 0;
+  };
+  aio::Task<Page> read_page(Resource resource, std::string ns, std::string path, Listed listed,
+                            std::function<void(json::Object)> visit);
 
   aio::asio::io_context loop_{1};  // outlives the connections of the next
   std::unique_ptr<kube::Api> api_;
   std::string ns_;
+  nodetools::Output& output_;
 };
 
 }  // namespace mnet::multusctl

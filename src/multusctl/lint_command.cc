@@ -56,6 +56,26 @@ constexpr std::array kWorkloads = {
     Workload{{"batch", "v1", "cronjobs"}, "CronJob"},
     Workload{{"kubevirt.io", "v1", "virtualmachines"}, "VirtualMachine"}};
 
+// Of which no rule says anything. Authors of pods choose how large they are.
+constexpr std::array kUnlinted = {"managedFields"sv,
+                                  "finalizers"sv,
+                                  "env"sv,
+                                  "envFrom"sv,
+                                  "args"sv,
+                                  "command"sv,
+                                  "volumeMounts"sv,
+                                  "volumeDevices"sv,
+                                  "volumes"sv,
+                                  "affinity"sv,
+                                  "tolerations"sv,
+                                  "hostAliases"sv,
+                                  "dnsConfig"sv,
+                                  "topologySpreadConstraints"sv,
+                                  "conditions"sv,
+                                  "containerStatuses"sv,
+                                  "initContainerStatuses"sv,
+                                  "ephemeralContainerStatuses"sv};
+
 bool is_read(std::string_view name) {
   return !name.starts_with('.') && std::ranges::any_of(kEndings, [name](std::string_view ending) {
     return name.ends_with(ending);
@@ -100,24 +120,24 @@ Result<Files> read_arguments(const std::vector<std::string>& arguments) {
 }
 
 // Items of a list lack their kind.
-void add_objects(json::Array objects, std::string_view kind, Files& out) {
-  for (json::Value& value : objects) {
-    json::Object* object = value.as_object();
-    if (object == nullptr) continue;
-    // A pod of a workload repeats what its template says.
-    const json::Array* owners =
-        json::as_array(json::find_at(*object, {"metadata", "ownerReferences"}));
-    if (kind == "Pod" && owners != nullptr && !owners->empty()) continue;
-    object->set("kind", kind);
-    if (json::Value* metadata = object->find("metadata"); json::as_object(metadata) != nullptr) {
-      metadata->as_object()->erase("managedFields");
-    }
-    const std::string name =
-        cat(to_lower(kind), "/", json::text_at(*object, {"metadata", "namespace"}), "/",
-            json::text_at(*object, {"metadata", "name"}));
-    out.push_back(std::make_shared<const lint::File>(
-        lint::File{name, json::dump(*object, {.indent = 2, .escape_html = false})}));
-  }
+void add_object(json::Object object, std::string_view kind, Files& out) {
+  // A pod of a workload repeats what its template says.
+  const json::Array* owners =
+      json::as_array(json::find_at(object, {"metadata", "ownerReferences"}));
+  if (kind == "Pod" && owners != nullptr && !owners->empty()) return;
+  object.set("kind", kind);
+  const std::string name =
+      cat(to_lower(kind), "/", json::text_at(object, {"metadata", "namespace"}), "/",
+          json::text_at(object, {"metadata", "name"}));
+  out.push_back(std::make_shared<const lint::File>(
+      lint::File{name, json::dump(object, {.indent = 2, .escape_html = false})}));
+}
+
+// `ns` empty: of all namespaces.
+aio::Task<void> add_objects(Cluster* cluster, Workload what, std::string ns, Files* out) {
+  return cluster->each(
+      what.resource, std::move(ns), {.unused = kUnlinted},
+      [kind = what.kind, out](json::Object object) { add_object(std::move(object), kind, *out); });
 }
 
 // Where the manifests put the daemon's configuration; without it lint takes the defaults.
@@ -125,23 +145,20 @@ aio::Task<void> add_daemon_config(Cluster* cluster, Files* out) {
   auto map =
       co_await cluster->get(kConfigMaps, std::string(kDaemonNamespace), "multus-daemon-config");
   if (!map) co_return Result<void>();
-  json::Array one;
-  one.push_back(*std::move(map));
-  add_objects(std::move(one), "ConfigMap", *out);
+  add_object(*std::move(map), "ConfigMap", *out);
   co_return Result<void>();
 }
 
 aio::Task<Files> fetch_objects(Cluster* cluster, std::string ns, bool with_workloads) {
   Files files;
-  MNET_CO_TRY(json::Array definitions, co_await cluster->list(kDefinitions, ""));
-  add_objects(std::move(definitions), "NetworkAttachmentDefinition", files);
+  MNET_CO_TRY_VOID(
+      co_await add_objects(cluster, {kDefinitions, "NetworkAttachmentDefinition"}, "", &files));
   MNET_CO_TRY_VOID(co_await add_daemon_config(cluster, &files));
   if (!with_workloads) co_return files;
   for (const Workload& workload : kWorkloads) {
-    auto objects = co_await cluster->list(workload.resource, ns);
-    if (!objects && objects.error().code() == Errc::kNotFound) continue;  // no KubeVirt here
-    if (!objects) co_return objects.error();
-    add_objects(*std::move(objects), workload.kind, files);
+    const auto added = co_await add_objects(cluster, workload, ns, &files);
+    if (!added && added.error().code() == Errc::kNotFound) continue;  // no KubeVirt here
+    if (!added) co_return added.error();
   }
   co_return files;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "base/try.h"
 #include "cni/address.h"
 #include "json/at.h"
+#include "json/count.h"
 #include "json/json.h"
 #include "kube/objects.h"
 #include "model/networks_annotation.h"
@@ -26,6 +28,10 @@ namespace {
 
 using model::NetworkSelectionElement;
 
+// A status of ours has at most 192 KiB (02, 2.4), which is less.
+constexpr std::size_t kMostEntries = 4000, kMostValues = 20'000;
+constexpr std::size_t kMostShown = 8;  // addresses of a network
+
 // An entry of the network status.
 struct Got {
   NetworkRow row;
@@ -33,9 +39,15 @@ struct Got {
   bool is_taken = false;  // by a network that was asked for
 };
 
+// Anyone who may write the pod's annotations chooses how much is in it.
 Result<std::vector<Got>> read_status(const std::string& text) {
   std::vector<Got> out;
   if (trim(text).empty()) return out;
+  const json::Count count = json::count(text);
+  if (count.values > kMostValues || count.elements > kMostEntries) {
+    return Error(Errc::kInvalid,
+                 cat("more than ", kMostEntries, " entries or ", kMostValues, " values"));
+  }
   MNET_TRY(const json::Value document, json::parse(text));
   const json::Array* entries = document.as_array();
   if (entries == nullptr) return Error(Errc::kInvalid, "not a list");
@@ -62,17 +74,14 @@ std::string without_prefix(const std::string& address) {
   return parsed ? parsed->text() : address;
 }
 
-bool has_address(const std::vector<std::string>& got, const std::string& asked) {
-  return std::ranges::any_of(
-      got, [&asked](const std::string& ip) { return without_prefix(ip) == without_prefix(asked); });
-}
-
 // Compares what was asked of a network with what it gave.
 void compare(const NetworkSelectionElement& asked, NetworkRow& row) {
+  std::set<std::string> got;
+  for (const std::string& ip : row.ips) got.insert(without_prefix(ip));
   for (const std::string& ip : asked.ips.value_or(std::vector<std::string>())) {
-    if (has_address(row.ips, ip)) continue;
+    if (got.contains(without_prefix(ip))) continue;
     row.state = "other-address";
-    row.why = cat("asked for ", excerpt(ip), " and got ", join(row.ips, ","),
+    row.why = cat("asked for ", excerpt(ip), " and got ", addresses_of(row),
                   ": does a plugin of the definition have the capability ips?");
     return;
   }
@@ -208,6 +217,13 @@ class Comparison {
 };
 
 }  // namespace
+
+std::string addresses_of(const NetworkRow& row) {
+  const std::size_t shown = std::min(row.ips.size(), kMostShown);
+  const auto rest = row.ips.begin() + static_cast<std::ptrdiff_t>(shown);
+  std::string text = join(std::vector<std::string>(row.ips.begin(), rest), ",");
+  return shown == row.ips.size() ? text : cat(text, " and ", row.ips.size() - shown, " more");
+}
 
 PodRows rows_of(const json::Object& pod, const DefinitionNames& definitions) {
   return Comparison(pod, definitions).run();

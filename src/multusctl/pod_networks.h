@@ -23,6 +23,9 @@ struct NetworkRow {
   bool is_good() const { return why.empty(); }
 };
 
+// Those of a row, as people read them; of very many the first few.
+std::string addresses_of(const NetworkRow& row);
+
 struct PodRows {
   std::string ns, name, node;
   bool is_ended = false;

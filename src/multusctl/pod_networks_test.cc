@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,43 @@ TEST(PodNetworks, TellsWhyANetworkIsNotThere) {
   EXPECT_THAT(states(rows_of(pod(asks("green", "{")), known)), ElementsAre("  bad-status"));
   EXPECT_THAT(states(rows_of(pod(asks("green"), "Running", true), known)),
               ElementsAre("green  host-network"));
+}
+
+// Both texts are its author's to write.
+TEST(PodNetworks, ReadsNoStatusOfMoreThanAPodCanHave) {
+  std::string entries = "[{}", values = R"([{"ips":[0)";
+  for (int i = 0; i < 4000; ++i) entries += ",{}";
+  for (int i = 0; i < 20'000; ++i) values += ",0";
+
+  for (const std::string& status : {entries + "]", values + "]}]"}) {
+    const PodRows rows = rows_of(pod(asks("blue", status)), {"default/blue"});
+    EXPECT_THAT(states(rows), ElementsAre("  bad-status"));
+    EXPECT_THAT(rows.networks[0].why, HasSubstr("more than 4000 entries or 20000 values"));
+  }
+}
+
+TEST(PodNetworks, ShowsTheFirstFewOfVeryManyAddresses) {
+  NetworkRow row;
+  for (int i = 1; i <= 9; ++i) row.ips.push_back(cat("10.0.0.", i));
+
+  EXPECT_EQ(addresses_of(row),
+            "10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4,10.0.0.5,10.0.0.6,10.0.0.7,10.0.0.8 and 1 more");
+  row.ips.pop_back();
+  EXPECT_THAT(addresses_of(row), testing::EndsWith("10.0.0.8"));
+}
+
+// Each with each, they would be compared for minutes.
+TEST(PodNetworks, ComparesThousandsOfAddressesAtOnce) {
+  std::string asked = R"([{"name":"blue","ips":["::1")",
+              got = R"([{"name":"default/blue","ips":["::2")";
+  for (int i = 0; i < 9000; ++i) asked += R"(,"::1")";
+  for (int i = 0; i < 18'000; ++i) got += R"(,"::2")";
+  const auto begun = std::clock();
+
+  const auto rows = rows_of(pod(asks(asked + "]}]", got + R"(,"::1"]}])")), {"default/blue"});
+
+  EXPECT_EQ(rows.networks.back().state, "ok");
+  EXPECT_LT(std::clock() - begun, 5 * CLOCKS_PER_SEC);
 }
 
 TEST(PodNetworks, MarksAnotherAddressThanWasAsked) {

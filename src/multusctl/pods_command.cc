@@ -1,7 +1,9 @@
 #include "multusctl/pods_command.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "base/try.h"
 #include "json/at.h"
 #include "json/json.h"
+#include "kube/objects.h"
 #include "multusctl/cluster.h"
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
@@ -22,40 +25,19 @@
 namespace mnet::multusctl {
 namespace {
 
+constexpr std::array<std::string_view, 4> kBesideNames = {"managedFields", "annotations", "labels",
+                                                          "spec"};
+
 aio::Task<DefinitionNames> fetch_definitions(Cluster* cluster) {
   DefinitionNames names;
-  auto definitions = co_await cluster->list(kDefinitions, "");
+  const auto listed = co_await cluster->each(
+      kDefinitions, "", {.unused = kBesideNames}, [&names](const json::Object& definition) {
+        names.insert(cat(json::text_at(definition, {"metadata", "namespace"}), "/",
+                         json::text_at(definition, {"metadata", "name"})));
+      });
   // Without the CRD there are none.
-  if (!definitions && definitions.error().code() != Errc::kNotFound) co_return definitions.error();
-  for (const json::Value& one : definitions.value_or(json::Array())) {
-    const json::Object* object = one.as_object();
-    if (object == nullptr) continue;
-    names.insert(cat(json::text_at(*object, {"metadata", "namespace"}), "/",
-                     json::text_at(*object, {"metadata", "name"})));
-  }
+  if (!listed && listed.error().code() != Errc::kNotFound) co_return listed.error();
   co_return names;
-}
-
-aio::Task<json::Array> fetch_objects(Cluster* cluster, std::string ns,
-                                     std::vector<std::string> names) {
-  json::Array pods;
-  if (names.empty() || ns.empty()) {
-    MNET_CO_TRY(pods, co_await cluster->list(kPods, ns));
-    if (names.empty()) co_return pods;
-    // A name says nothing of the namespace: all of that name are meant.
-    std::erase_if(pods, [&names](const json::Value& value) {
-      const json::Object* pod = value.as_object();
-      return pod == nullptr ||
-             std::ranges::find(names, json::text_at(*pod, {"metadata", "name"})) == names.end();
-    });
-    if (pods.empty()) co_return Error(Errc::kNotFound, cat("no namespace has a pod ", names[0]));
-    co_return pods;
-  }
-  for (const std::string& name : names) {
-    MNET_CO_TRY(json::Object pod, co_await cluster->get(kPods, ns, name));
-    pods.push_back(std::move(pod));
-  }
-  co_return pods;
 }
 
 json::Object to_json(const PodRows& pod, const NetworkRow& row) {
@@ -80,8 +62,8 @@ void print_table(const std::vector<PodRows>& pods, const Invocation& invocation,
   Table table(headers);
   for (const PodRows& pod : pods) {
     for (const NetworkRow& row : pod.networks) {
-      std::vector<std::string> cells = {pod.name,           pod.node, row.network, row.interface,
-                                        join(row.ips, ","), row.mac,  row.state};
+      std::vector<std::string> cells = {pod.name,          pod.node, row.network, row.interface,
+                                        addresses_of(row), row.mac,  row.state};
       if (has_namespace) cells.insert(cells.begin(), pod.ns);
       if (is_wide) cells.push_back(row.why);
       table.add(std::move(cells));
@@ -100,15 +82,33 @@ void print_table(const std::vector<PodRows>& pods, const Invocation& invocation,
 
 }  // namespace
 
+// Each becomes its rows as it comes: authors choose how large pods are, and how many there are.
 aio::Task<std::vector<PodRows>> fetch_pods(Cluster* cluster, std::string ns,
                                            std::vector<std::string> names) {
   MNET_CO_TRY(const auto& definitions, co_await fetch_definitions(cluster));
-  MNET_CO_TRY(const auto& objects, co_await fetch_objects(cluster, std::move(ns), names));
   std::vector<PodRows> pods;
-  for (const json::Value& value : objects) {
-    if (value.as_object() == nullptr) continue;
-    PodRows rows = rows_of(*value.as_object(), definitions);
+  const auto add = [&](const json::Object& pod) {
+    PodRows rows = rows_of(pod, definitions);
     if (!rows.is_ended || !names.empty()) pods.push_back(std::move(rows));
+  };
+  if (!ns.empty() && !names.empty()) {
+    for (const std::string& name : names) {
+      MNET_CO_TRY(const json::Object pod, co_await cluster->get(kPods, ns, name));
+      add(pod);
+    }
+    co_return pods;
+  }
+  // A name says nothing of the namespace: all of that name are meant.
+  const auto is_meant = [&names](const json::Object& pod) {
+    return names.empty() ||
+           std::ranges::find(names, json::text_at(pod, {"metadata", "name"})) != names.end();
+  };
+  MNET_CO_TRY_VOID(co_await cluster->each(kPods, ns, {.unused = kube::kUnusedMembers},
+                                          [&](const json::Object& pod) {
+                                            if (is_meant(pod)) add(pod);
+                                          }));
+  if (pods.empty() && !names.empty()) {
+    co_return Error(Errc::kNotFound, cat("no namespace has a pod ", names[0]));
   }
   co_return pods;
 }

@@ -1,11 +1,14 @@
 """multusctl on a node: the program itself, and the status of a daemon from its socket."""
 
+import contextlib
+import http.server
 import json
 import os
 import re
 import shutil
 import subprocess
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -207,3 +210,46 @@ def test_without_a_daemon_it_says_what_to_do(host):
 def test_other_methods_than_get_are_refused(daemon):
     assert daemon.http("POST", "/status", b"{}").status == 405
     assert daemon.http("GET", "/status").status == 200
+
+
+@contextlib.contextmanager
+def large_pods(tmp_path, count):
+    """An API server with so many pods in one page, whose authors filled their annotations and everything else that they may fill; a
+    kubeconfig for it."""
+    pod = {"metadata": {"namespace": "tenant", "annotations": {"k8s.v1.cni.cncf.io/networks": "x" * 250_000}},
+           "spec": {"nodeName": "n1", "containers": [{"name": "c", "env": [{"name": "a"}] * 20_000}]}, "status": {"phase": "Running"}}
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.0"
+
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"metadata":{"resourceVersion":"1"},"items":[')
+            for number in range(count if self.path.startswith("/api/v1/pods") else 0):
+                pod["metadata"]["name"] = f"p{number}"
+                self.wfile.write((b"," if number else b"") + json.dumps(pod).encode())
+            self.wfile.write(b"]}")
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        kubeconfig = tmp_path / "kubeconfig"
+        kubeconfig.write_text(json.dumps({
+            "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}))
+        yield kubeconfig
+        server.shutdown()
+
+
+@pytest.mark.release("limits")
+@pytest.mark.parametrize("words", [["pods", "-A"], ["lint", "--cluster"]], ids=lambda words: words[0])
+def test_large_pods_of_a_tenant_keep_nobody_from_seeing_the_others(program, tmp_path, words):
+    """A page of them has 120 MB, and would be gigabytes of values."""
+    with large_pods(tmp_path, 180) as kubeconfig:
+        done = subprocess.run(["prlimit", f"--data={256 << 20}", program("multusctl"), *words, "--kubeconfig", kubeconfig],
+                              capture_output=True, text=True, timeout=300)
+    assert "p179" in done.stdout, done.stderr
+    assert done.stdout.count("bad-annotation" if words[0] == "pods" else "MN030") == 180

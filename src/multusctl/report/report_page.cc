@@ -152,7 +152,7 @@ std::string pods_text(const std::vector<PodRows>& pods) {
                   {"node", pod->node},
                   {"network", row->network},
                   {"interface", row->interface},
-                  {"addresses", join(row->ips, ", ")},
+                  {"addresses", addresses_of(*row)},
                   {"state", row->is_good() ? row->state : cat("✗ ", row->state, ": ", row->why)}},
                  row->is_good());
   }

@@ -70,7 +70,7 @@ class Picture {
     for (const NetworkRow& row : pod.networks) {
       const std::string network = row.network.empty() ? "(unreadable)" : row.network;
       lanes_[network][pod.node].push_back(
-          {.title = cat(pod.ns, "/", pod.name, " ", row.interface, " ", join(row.ips, ","), " ",
+          {.title = cat(pod.ns, "/", pod.name, " ", row.interface, " ", addresses_of(row), " ",
                         row.is_good() ? "" : cat(row.state, ": ", row.why)),
            .is_good = row.is_good()});
     }
