@@ -91,6 +91,10 @@ struct Options {
   // Called by GC before the plugins of each network but the first. Where requests of other
   // processes must not run beside it, they may run now.
   std::function<Result<void>()> let_others_in = {};
+  // Likewise, before it deletes one container: from then on requests of other processes run beside
+  // it, but none for this container, until what this yields goes; nullptr: one runs. They are kept
+  // out again by let_others_in().
+  std::function<Result<std::shared_ptr<void>>(const std::string& container_id)> lock_one = {};
 };
 
 // One request at a time per container, in order of arrival; different containers side by side.

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/attach.h"
 #include "attach/container_records.h"
 #include "attach/core.h"
 #include "attach/del.h"
 #include "attach/ports.h"
 #include "attach/resolve.h"
 #include "attach/room.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/reading.h"
 #include "base/result.h"
@@ -72,7 +74,10 @@ std::string identity_of(const model::Delegate& network) {
 }  // namespace
 
 Collecting::Collecting(Core& core, const Job& job)
-    : core_(core), job_(job), witness_(core.containers) {
+    : core_(core),
+      job_(job),
+      witness_(core.containers),
+      begun_(rfc3339_utc(WallClock::system().now())) {
   if (!job.conf.valid_attachments) return;
   for (const model::AttachmentId& id : *job.conf.valid_attachments)
     valid_ids_.insert(id.container_id);
@@ -94,6 +99,10 @@ aio::Task<void> Collecting::run() {
     if (!deleted) {
       errors_.add(std::move(deleted).error().wrap(cat("stale container ", container_id)));
     }
+  }
+  if (!stale->empty() && core_.options.lock_one) {
+    auto alone = core_.options.let_others_in();
+    if (!alone) co_return model::core_error(std::move(alone).error(), job_.pod);
   }
   auto swept = co_await sweep();
   if (!swept) errors_.add(std::move(swept));
@@ -146,11 +155,31 @@ aio::Task<void> Collecting::sweep() {
 
 aio::Task<void> Collecting::delete_container(std::string container_id) {
   if (is_in_use(container_id)) co_return Result<void>();
+  std::shared_ptr<void> held;
+  if (core_.options.lock_one) {
+    MNET_CO_TRY(held, co_await lock_stale(container_id));
+    if (held == nullptr) co_return Result<void>();
+  }
   deleted_.insert(container_id);
   MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core_.containers.lock(container_id));
   const Job job = job_of(container_id);
   Deleting deleting(core_, job);
   co_return co_await deleting.run_stale();
+}
+
+// Tenants choose how long the plugins of its DEL take: meanwhile the others run.
+aio::Task<std::shared_ptr<void>> Collecting::lock_stale(std::string container_id) {
+  auto lock = core_.options.lock_one(container_id);
+  if (!lock || *lock == nullptr) co_return lock;
+  const Job job = job_of(std::move(container_id));
+  RecordAccess access(core_, job);
+  MNET_CO_TRY(const auto& stored, co_await access.load_files(RecordParts::kRecord));
+  if (!stored.record || !*stored.record) co_return lock;
+  const auto record = model::decode_record(**stored.record);
+  const bool is_anew = record && std::ranges::any_of(record->attachments, [this](const auto& one) {
+                         return one.added_at > begun_;
+                       });
+  co_return is_anew ? std::shared_ptr<void>() : lock;
 }
 
 Job Collecting::job_of(std::string container_id) const {

@@ -39,12 +39,16 @@ class Collecting {
   // This GC as a job of one container, with room of its own.
   Job job_of(std::string container_id) const;
   bool is_valid(const std::string& container_id) const { return valid_ids_.contains(container_id); }
+  // Where other processes do requests: takes its lock, and looks whether it is still as it was;
+  // nullptr: it is not.
+  aio::Task<std::shared_ptr<void>> lock_stale(std::string container_id);
   // Another request came for it since this GC began.
   bool is_in_use(const std::string& container_id) const;
 
   Core& core_;
   const Job& job_;
   Containers::Witness witness_;
+  const std::string begun_;  // RFC 3339
   std::set<std::string> valid_ids_;
   std::set<std::string> deleted_;  // by this GC, or it tried
   // With files when plugins were first told. Others that have some now were added since.

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -43,6 +44,19 @@ Result<Locks> Locks::for_all(const std::string& cni_dir) {
   locks.directory_ = std::move(directory);
   locks.cni_dir_ = cni_dir;
   return locks;
+}
+
+Result<std::shared_ptr<void>> Locks::lock_one(const std::string& container_id) {
+  directory_.release();
+  const std::string folder = cat(cni_dir_, "/", kLocks);
+  MNET_TRY_VOID(sys::make_directories(folder, kDirectoryMode));
+  MNET_TRY(auto&& container, sys::FileLock::try_file(cat(folder, "/", container_id)));
+  if (!container) return std::shared_ptr<void>();
+  const auto one = std::make_shared<Locks>();
+  one->container_ = *std::move(container);
+  MNET_TRY(auto&& shared, sys::FileLock::take_directory(cni_dir_, sys::FileLock::Kind::kShared));
+  one->directory_ = std::move(shared);
+  return std::shared_ptr<void>(one);
 }
 
 // The kernel wakes what waits when the lock is free, but does not keep it for them: without the

@@ -2,6 +2,7 @@
 // beside a GC (02, 0.5). Within one process attach keeps the turns.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/result.h"
@@ -18,6 +19,8 @@ class Locks {
   static Result<Locks> for_all(const std::string& cni_dir);
   // Of a GC: gives way to what waits, then takes its turn again.
   Result<void> let_others_in();
+  // Of a GC: gives its turn back, and takes that of one container, if nothing runs for it.
+  Result<std::shared_ptr<void>> lock_one(const std::string& container_id);
 
  private:
   std::string cni_dir_;  // of a GC

@@ -177,7 +177,10 @@ class Call {
     MNET_TRY(auto&& api, make_api(verb));
     MNET_TRY(auto&& locks, take_locks(verb));
     attach::Options options{.boot_id = sys::boot_id()};
-    if (verb == Verb::kGc) options.let_others_in = [&locks] { return locks.let_others_in(); };
+    if (verb == Verb::kGc) {
+      options.let_others_in = [&locks] { return locks.let_others_in(); };
+      options.lock_one = [&locks](const std::string& id) { return locks.lock_one(id); };
+    }
     Node node(config_, surroundings_, std::move(api), std::move(options), lines_.log());
     switch (verb) {
       case Verb::kAdd:

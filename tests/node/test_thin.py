@@ -181,6 +181,27 @@ def test_a_slow_gc_of_many_networks_holds_up_others_for_one_of_them(host, thin, 
     assert thin.delete(quick, pod).ok
 
 
+def test_a_slow_gc_of_gone_containers_holds_up_no_others(host, thin, fake, pod):
+    """Authors of definitions choose how long the plugins of their DELs take."""
+    gate = fake.gate()
+    gone = [host.add_pod(f"gone{number}") for number in range(2)]
+    conf = netconf(fake.conf("slow", version="1.1.0", DEL={"gate": gate.path}), version="1.1.0", type="multus")
+    quick = netconf(fake.conf("quick"), type="multus")
+    for one in gone:
+        assert thin.add(conf, one).ok
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        collecting = threads.submit(thin.gc, {**conf, "cni.dev/valid-attachments": []})
+        gate.reached()
+        assert thin.add(quick, pod).ok
+        assert not collecting.done()
+        gate.open()
+        assert collecting.result().ok
+
+    assert fake.order() == ["ADD slow", "ADD slow", "DEL slow", "ADD quick", "DEL slow", "GC slow"]
+    assert thin.delete(quick, pod).ok
+    assert host.files_below(CNI_DIR) == []
+
+
 def test_a_pod_of_many_networks_runs_a_few_plugins_at_once(host, thin, fake, objects):
     """Networks of safe types run side by side, and a pod's author chooses how many there are."""
     fake.install("tap")
