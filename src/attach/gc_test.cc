@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -200,6 +201,38 @@ TEST_F(GcTest, LetsOthersInBetweenNetworksAndKeepsWhatTheyAttach) {
   EXPECT_THAT(node_.runs(), ElementsAre("GC a", "GC b"));
   const std::string told = json::dump(*node_.plugins.config(1).find("cni.dev/valid-attachments"));
   EXPECT_THAT(told, HasSubstr(R"({"containerID":"c2","ifname":"net1"})"));
+}
+
+// Where other processes do requests. Authors of definitions choose how long a DEL takes.
+TEST_F(GcTest, DeletesStaleContainersUnderTheirOwnLocksAndLeavesThoseThatWereMadeAnew) {
+  for (const char* id : {"anew", "busy", "gone"}) attach(id, delegates({"a"}));
+  std::vector<std::string> turns;
+  Options options;
+  options.let_others_in = [&turns]() -> Result<void> {
+    turns.emplace_back("all");
+    return {};
+  };
+  options.lock_one = [&](const std::string& id) -> Result<std::shared_ptr<void>> {
+    turns.push_back(id);
+    if (id == "busy") return std::shared_ptr<void>();
+    if (id == "anew") {
+      json::Object& record = node_.records.records.at(id);
+      record.find("attachments")
+          ->as_array()
+          ->front()
+          .as_object()
+          ->set("addedAt", "9999-01-01T00:00:00Z");
+    }
+    return std::shared_ptr<void>(std::make_shared<int>());
+  };
+  TextAttachments collector(node_.ports(), log_, options);
+
+  ASSERT_TRUE(aio::run(loop_, collector.gc(collecting("[]", delegates({"a"})))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
+  EXPECT_THAT(turns, ElementsAre("anew", "busy", "gone", "all"));
+  EXPECT_TRUE(node_.records.records.contains("anew"));
+  EXPECT_FALSE(node_.records.records.contains("gone"));
 }
 
 // A tenant's pods may have tens of thousands of results: reading all of them for each network would

@@ -119,6 +119,29 @@ TEST(Lint, LooksForNoNearestNameAmongVeryMany) {
   EXPECT_EQ(findings.front().text, "no definition default/storagx");
 }
 
+// An author may write thousands.
+TEST(Lint, ComparesOnlySoManyRangesWithEachOther) {
+  const auto definition = [](std::string_view name, std::string_view subnet) {
+    return cat("---\nkind: NetworkAttachmentDefinition\nmetadata: {name: ", name,
+               "}\nspec: {config: '{\"cniVersion\":\"1.0.0\",\"type\":\"bridge\",\"bridge\":\"b0\","
+               "\"ipam\":{\"type\":\"host-local\",\"subnet\":\"",
+               subnet, "\"}}'}\n");
+  };
+  std::string all;
+  for (int i = 0; i < 2000; ++i) {
+    all += definition(cat("n", i), cat("10.", i / 250, ".", i % 250, ".0/24"));
+  }
+  all += definition("like-the-first", "10.0.0.0/24") + definition("beyond", "10.200.0.0/24") +
+         definition("like-beyond", "10.200.0.0/24");
+
+  std::vector<std::string> overlapping;
+  for (const Finding& one : lint({file("n.yaml", all)}, {})) {
+    if (one.code == "MN016") overlapping.push_back(one.object);
+  }
+
+  EXPECT_THAT(overlapping, testing::ElementsAre("default/like-the-first"));
+}
+
 TEST(Lint, TakesNamesWithOtherNumbersForOtherDefinitions) {
   const std::string net1 = "kind: NetworkAttachmentDefinition\nmetadata: {name: net-1}\n---\n";
   const std::string pod =

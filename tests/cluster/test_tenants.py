@@ -20,6 +20,7 @@ from harness.machine.wait import until
 from harness.node.cni import environment
 from harness.node.daemon import body
 from harness.node.netconf import netconf_from_files
+from harness.node.objects import NETWORKS
 
 MOST_MEMORY = 32 * 2**20
 # Of the bystander's longest ADD beyond twice what it takes alone. Other tests share the machine's two cores, so three times what a
@@ -302,6 +303,37 @@ def test_large_hot_plugs_at_once_share_room(siege, space, fake):
         assert set(threads.map(lambda number: plug("DEL", number), range(24))) == {200}
     assert {answer.status for answer in siege.ask_at_once("DEL", pods)} == {200}
     siege.judge("24 hot-plugged networks of 400 kB at once")
+
+
+EDITS = {"invalid": lambda number: f"[{number}" + "x" * 10_000,
+         "unknown": lambda number: ",".join(f"u{number}-{i}" for i in range(1000)),
+         "foreign": lambda number: ",".join(f"kube-system/u{number}-{i}@i{i}" for i in range(990)),
+         "flapping": lambda number: "n,n" if number % 2 else "n",
+         "large": lambda number: json.dumps([{"name": "n", "cni-args": {"x": "y" * 200_000 + str(number)}}])}
+
+
+def test_edits_of_running_pods_hold_up_nobody(siege, space, fake):
+    """Each pod with twenty networks is edited again and again in its own way, where hot-plug applies what it can."""
+    space.add_network("n", json.dumps(fake.network("n")))
+    pods = {f"{kind}-{number}": space.add_pod(f"{kind}-{number}", networks=",".join(["n"] * 20)) for kind in EDITS for number in range(3)}
+    siege.start(hotplug=True, namespaceIsolation=True)
+    assert {answer.status for answer in siege.ask_at_once("ADD", pods.values())} == {200}
+    siege.node.proxy.forget()
+    end = time.monotonic() + 10
+
+    def edit(name):
+        for number in itertools.count(1):
+            if time.monotonic() >= end:
+                return number
+            space.cluster.request("PATCH", space.path("pods", name),
+                                  {"metadata": {"annotations": {NETWORKS: EDITS[name.split("-")[0]](number)}}},
+                                  "application/merge-patch+json")
+    with siege.watched(), concurrent.futures.ThreadPoolExecutor(len(pods)) as threads:
+        edits = sum(threads.map(edit, pods))
+    requests = siege.node.proxy.count(f".*/{space.namespace}/")
+    assert {answer.status for answer in siege.ask_at_once("DEL", pods.values())} == {200}
+    siege.judge(f"{edits} edits of running pods", requests)
+    assert requests <= edits
 
 
 def test_strange_bytes_on_the_socket_hold_up_no_pod(siege, node):
