@@ -275,6 +275,20 @@ def test_ctrl_c_at_any_moment_leaves_nothing(node, space):
         until(lambda: pods_left(space) == [], "its pods gone", 30)
 
 
+def test_ctrl_c_leaves_no_half_of_a_file(node, space):
+    space.network("lab", NODE_BRIDGE)
+    space.pod("web", "lab")
+    node.host.run("mkdir", "/srv/part")
+    moments = random.Random(7)
+    for words in (["bundle", "--yes", "-o", "/srv/part/x"], ["report", "-o", "/srv/part/x"]):
+        for _ in range(5):
+            status = interrupted(node, moments.uniform(0.1, 4), *words)
+            assert node.host.files_below("/srv/part") in ([], ["x"])
+            assert status in (0, -signal.SIGINT)
+            node.host.run("rm", "-f", "/srv/part/x")
+    node.host.run("rm", "-r", "/srv/part")
+
+
 def test_ctrl_c_while_attach_waits_restores_the_annotation(node, space):
     """Nothing applies annotations here."""
     space.network("lab", NODE_BRIDGE)

@@ -1,5 +1,6 @@
 #include "multusctl/report/report_command.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -48,6 +49,22 @@ void take(Result<T> read, T& into, std::string_view what, std::vector<std::strin
   }
 }
 
+// A Ctrl-C while a file is written ends the program once the file is there: earlier, its temporary
+// file would be left.
+class InterruptionsWait {
+ public:
+  InterruptionsWait() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  InterruptionsWait(const InterruptionsWait&) = delete;
+  ~InterruptionsWait() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 }  // namespace
 
 Result<ReportInput> gather_report(const Invocation& invocation, const Surroundings& surroundings) {
@@ -68,6 +85,7 @@ Result<ReportInput> gather_report(const Invocation& invocation, const Surroundin
 Result<void> write_output(const Invocation& invocation, std::string_view bytes) {
   const std::string path = invocation.text("output");
   if (path == "-") return sys::write_all(STDOUT_FILENO, bytes, "standard output");
+  const InterruptionsWait wait;
   return sys::replace_file(path.contains('/') ? path : cat("./", path), bytes, 0600);
 }
 
