@@ -227,19 +227,18 @@ class Explanation {
     for (std::size_t i = 0; i < attachments.size(); ++i) {
       const model::Attachment& one = *attachments[i];
       has_devices |= !one.delegate.selection.resource_name.empty();
-      networks.push_back(
-          json::Object{{"interface", one.ifname},
-                       {"network", one.delegate.name},
-                       {"cniName", one.delegate.cni_name},
-                       {"source", source_text(one.delegate.source)},
-                       {"types", json::Value(one.delegate.types)},
-                       {"batch", static_cast<std::int64_t>(batch_of(batches, i))},
-                       {"defaultRoutes", routes_text(routes, i)},
-                       {"isolation", isolation_text(conf, *input_.pod, one.delegate)},
-                       {"resource", one.delegate.selection.resource_name},
-                       {"device", one.delegate.selection.device_id},
-                       {"capabilityArgs", args_of(one.capability_args)},
-                       {"config", config_of(one.delegate)}});
+      networks.push_back(json::Object{{"interface", one.ifname},
+                                      {"network", one.delegate.name},
+                                      {"cniName", one.delegate.cni_name},
+                                      {"source", source_text(one.delegate.source)},
+                                      {"types", json::Value(one.delegate.types)},
+                                      {"batch", static_cast<std::int64_t>(batch_of(batches, i))},
+                                      {"defaultRoutes", routes_text(routes, i)},
+                                      {"isolation", verdict_of(conf, one.delegate)},
+                                      {"resource", one.delegate.selection.resource_name},
+                                      {"device", one.delegate.selection.device_id},
+                                      {"capabilityArgs", args_of(one.capability_args)},
+                                      {"config", config_of(one.delegate)}});
     }
     return {{"version", 1},
             {"pod", input_.pod->key()},
@@ -248,10 +247,15 @@ class Explanation {
             {"unknown", json::Value(unknowns(has_devices))}};
   }
 
+  std::string verdict_of(const model::NetConf& conf, const model::Delegate& delegate) const {
+    return input_.is_node_known ? isolation_text(conf, *input_.pod, delegate) : "not known here";
+  }
+
   std::vector<std::string> unknowns(bool has_devices) const {
     std::vector<std::string> texts;
     if (!input_.is_node_known) {
-      texts.emplace_back("only the node knows the cluster network and defaultNetworks");
+      texts.emplace_back(
+          "only the node knows the cluster network, defaultNetworks and namespaceIsolation");
     }
     if (input_.devices == nullptr && has_devices) {
       texts.emplace_back("the kubelet allocates the devices when the pod starts");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "aio/run.h"
+#include "base/text.h"
 #include "json/at.h"
 #include "json/json.h"
 #include "model/objects.h"
@@ -31,6 +32,13 @@ ExplainInput input_of(std::string networks, std::string config) {
 constexpr const char* kBlue =
     R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1","capabilities":{"ips":true},)"
     R"("ipam":{"type":"static"},"password":"hunter2"})";
+
+// With flannel as the cluster network, and more members.
+void know_node(ExplainInput& input, const std::string& members) {
+  input.is_node_known = true;
+  input.conf = *json::parse_object(cat(
+      R"({"delegates":[{"cniVersion":"1.0.0","name":"flannel","type":"flannel"}])", members, "}"));
+}
 
 TEST(Explain, ShowsEachNetworkAsAnAddWouldAttachIt) {
   const auto explained = aio::run(explain(input_of(
@@ -75,13 +83,17 @@ TEST(Explain, FailsAsAnAddWould) {
 TEST(Explain, TellsWhyIsolationAllowsEachNetwork) {
   ExplainInput input = input_of("blue,shared/blue", kBlue);
   input.definitions.push_back({.ns = "shared", .name = "blue", .config = kBlue});
-  ExplainInput isolated = input;
-  isolated.conf = *json::parse_object(R"({"namespaceIsolation":true,"globalNamespaces":"shared"})");
+  know_node(input, "");
+  ExplainInput isolated = input, elsewhere = input;
+  know_node(isolated, R"(,"namespaceIsolation":true,"globalNamespaces":"shared")");
+  elsewhere.is_node_known = false;
 
   const auto open = aio::run(explain(std::move(input)));
   const auto explained = aio::run(explain(std::move(isolated)));
+  const auto unknown = aio::run(explain(std::move(elsewhere)));
 
-  ASSERT_TRUE(open && explained.has_value()) << explained.error().text();
+  ASSERT_TRUE(open && unknown && explained.has_value()) << explained.error().text();
+  EXPECT_THAT(explained_text(*unknown), HasSubstr("isolation:      not known here\n"));
   EXPECT_THAT(explained_text(*open), HasSubstr("isolation:      off\n"));
   EXPECT_THAT(explained_text(*explained),
               AllOf(HasSubstr("isolation:      does not apply: no annotation asks for it\n"),
@@ -95,7 +107,7 @@ TEST(Explain, TellsWhyIsolationAllowsADefaultNetworkOfMultusNamespace) {
   ExplainInput input;
   input.pod = std::make_shared<const model::PodObject>(std::move(pod));
   input.definitions.push_back({.ns = "kube-system", .name = "main", .config = kBlue});
-  input.conf.set("namespaceIsolation", true);
+  know_node(input, R"(,"namespaceIsolation":true)");
 
   const auto explained = aio::run(explain(std::move(input)));
 
@@ -106,9 +118,7 @@ TEST(Explain, TellsWhyIsolationAllowsADefaultNetworkOfMultusNamespace) {
 
 TEST(Explain, TakesTheClusterNetworkOfTheNodeIfItIsKnown) {
   ExplainInput input = input_of("blue", kBlue);
-  input.is_node_known = true;
-  input.conf = *json::parse_object(
-      R"({"delegates":[{"cniVersion":"1.0.0","name":"flannel","type":"flannel"}]})");
+  know_node(input, "");
 
   const auto explained = aio::run(explain(std::move(input)));
 
