@@ -52,9 +52,11 @@ Error without_access(const Error& error, const Invocation& invocation) {
   const auto flags = invocation.command->flags;
   const bool asks_nodes = std::ranges::find(flags, "socket") != flags.end();
   return error.with_text(cat(error.text(), ": name a kubeconfig with --kubeconfig or in KUBECONFIG",
-                             asks_nodes ? cat("; or run it as root on a node: here is no ",
-                                              socket_of(invocation), ", so no daemon runs")
-                                        : std::string()));
+                             asks_nodes
+                                 ? cat("; or run it as root on a node whose daemon runs: there "
+                                       "is no ",
+                                       socket_of(invocation), " here")
+                                 : std::string()));
 }
 
 }  // namespace

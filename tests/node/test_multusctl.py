@@ -133,7 +133,7 @@ def test_where_there_is_neither_a_cluster_nor_a_daemon_it_says_what_to_name(ctl,
 
     assert done.returncode == 1
     assert "name a kubeconfig with --kubeconfig or in KUBECONFIG" in done.stderr
-    assert ("run it as root on a node" in done.stderr) == (words[0] not in ("pods", "explain"))
+    assert ("run it as root on a node whose daemon runs" in done.stderr) == (words[0] not in ("pods", "explain"))
 
 
 def test_help_and_the_version_are_there_as_words_and_as_flags(ctl):
