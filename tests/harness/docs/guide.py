@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-FENCE = re.compile(r"^```(?:sh)?\n(.*?)^```$", re.M | re.S)
-ANY_FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
 SPAN = re.compile(r"`([^`\n]+)`")
 BLOCK = re.compile(r"<!-- run: (\w+) -->\n```sh\n(.*?)```\n(?:```text\n(.*?)```\n)?", re.S)
 
@@ -37,6 +36,6 @@ def examples(name, where):
 def commands(path):
     """Lines of shell blocks, with what follows && or ; on lines of its own, and what stands in backquotes."""
     text = Path(path).read_text()
-    lines = [line.removeprefix("$ ") for block in FENCE.findall(text) for line in block.splitlines()]
-    spans = SPAN.findall(ANY_FENCE.sub("", text))
+    lines = [line.removeprefix("$ ") for language, block in FENCE.findall(text) if language in ("", "sh") for line in block.splitlines()]
+    spans = SPAN.findall(FENCE.sub("", text))
     return [re.sub(r"\s+# .*", "", part).strip() for line in [*lines, *spans] for part in re.split(r" && |; ", line)]
