@@ -145,9 +145,13 @@ void OwnedFiles::note(Ledger& ledger, Change change) {
   const auto known = std::ranges::find(ledger.last, change.path, &Change::path);
   if (known == ledger.last.end()) {
     ledger.last.push_back(std::move(change));
-  } else {
-    known->after = std::move(change.after);
+    return;
   }
+  // What another program put there meanwhile is what there was: a rollback does not undo that.
+  if (change.before && !is_same(change.before, known->after)) {
+    known->before = std::move(change.before);
+  }
+  known->after = std::move(change.after);
 }
 
 // The ledger says what we are about to write before we do: a file that we wrote without its

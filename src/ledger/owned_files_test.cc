@@ -173,6 +173,17 @@ TEST_F(OnNode, KnowsItsFileWhereARollbackWasKilledBeforeOrAfterWriting) {
   EXPECT_EQ(remove("f"), Removal::kRemoved);
 }
 
+TEST_F(OnNode, RollsBackToTheLastVersionOfAnotherThatItReplaced) {
+  dir.write("bin/f", "theirs", 0755);
+  EXPECT_TRUE(put("f", "ours"));
+  dir.write("bin/f", "theirs, upgraded");
+  EXPECT_TRUE(put("f", "ours"));
+
+  ASSERT_TRUE(owned.rollback({bin}).has_value());
+
+  EXPECT_EQ(text("f"), "theirs, upgraded");
+}
+
 TEST_F(OnNode, RollsNothingBackThatAnotherChangedSince) {
   EXPECT_TRUE(put("f", "1"));
   dir.write("bin/f", "theirs");
