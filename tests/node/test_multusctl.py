@@ -156,18 +156,24 @@ def test_as_a_plugin_of_kubectl_it_names_commands_as_they_are_run_there(program,
 @pytest.mark.without_sanitizers
 @pytest.mark.release("speed")
 @pytest.mark.parametrize("words", [["version"], ["--help"], ["lint", "DEFINITION"], ["explain", "-f", "DEFINITION"]], ids=" ".join)
-def test_a_command_that_needs_no_api_is_there_within_20_ms(ctl, tmp_path, words):
-    """The best of some: a busy machine delays most of them, and none is ever quicker than the program is."""
+def test_a_command_that_needs_no_api_takes_less_than_20_ms(program, tmp_path, words):
+    """Of a processor, whatever else runs beside it; and it waits for nothing. The best of some: none is quicker than the program is."""
     manifest = tmp_path / "manifest.yaml"
     manifest.write_text(MANIFEST)
-    command = [str(manifest) if word == "DEFINITION" else word for word in words]
-    times = []
+    command = [program("multusctl"), *(manifest if word == "DEFINITION" else word for word in words)]
+    took, passed = [], []
     for _ in range(20):
         begin = time.monotonic()
-        done = ctl(*command, KUBECONFIG="/nonexistent")
-        times.append(time.monotonic() - begin)
-        assert done.returncode == 0, done.stderr
-    assert min(times) < 0.020, times
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={"KUBECONFIG": "/nonexistent"})
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        assert child.returncode == 0
+        took.append(usage.ru_utime + usage.ru_stime)
+        passed.append(time.monotonic() - begin)
+    print(f"{min(took) * 1000:.1f} ms of a processor, {min(passed) * 1000:.1f} ms in all")
+
+    assert min(took) < 0.020, took
+    assert min(passed) < 1, passed
 
 
 def test_the_status_of_a_daemon_is_one_command(host, daemons):
