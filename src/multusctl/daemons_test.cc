@@ -1,0 +1,119 @@
+// Against a server that says exactly what the test wants; tests/node_e2e has real daemons.
+#include "multusctl/daemons.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/group.h"
+#include "aio/run.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "http/scripted_server.h"
+#include "kube/fake_api.h"
+#include "multusctl/cluster.h"
+#include "multusctl/commands.h"
+#include "multusctl/invocation.h"
+#include "nodetools/output.h"
+#include "sys/test_dir.h"
+
+namespace mnet::multusctl {
+namespace {
+
+using testing::HasSubstr;
+using Answers = std::optional<Result<std::vector<NodeAnswer>>>;
+
+// Refuses every exec, once it is released.
+class Refusals {
+ public:
+  void answer(http::Peer& peer) {
+    std::unique_lock lock(mutex_);
+    ++asked_;
+    released_.wait(lock, [this] { return !is_held_; });
+    lock.unlock();
+    peer.answer(403, R"({"kind":"Status","message":"not you"})");
+  }
+  void release() {
+    const std::lock_guard lock(mutex_);
+    is_held_ = false;
+    released_.notify_all();
+  }
+  std::size_t asked() const {
+    const std::lock_guard lock(mutex_);
+    return asked_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable released_;
+  bool is_held_ = true;
+  std::size_t asked_ = 0;
+};
+
+class RunOnNodes : public testing::Test {
+ protected:
+  RunOnNodes() {
+    const std::string kubeconfig = dir_.write(
+        "kubeconfig", cat("current-context: c\nclusters: [{name: k, cluster: {server: '",
+                          server_.url(), "'}}]\ncontexts: [{name: c, context: {cluster: k}}]\n"));
+    const auto line = parse_invocation("multusctl", {"status", "--kubeconfig", kubeconfig});
+    Surroundings surroundings{.output = output_, .environment = {}};
+    cluster_ = *Cluster::open(*line, surroundings);
+  }
+  ~RunOnNodes() override { refusals_.release(); }
+
+  aio::Task<void> ask(std::vector<DaemonPod> pods) {
+    answers_.emplace(co_await run_on_nodes(cluster_.get(), std::move(pods), {.command = {"x"}}));
+    co_return Result<void>();
+  }
+
+  const sys::TestDir dir_;
+  Refusals refusals_;
+  const kube::FakeApi server_{
+      [this](http::Peer& peer, const http::RawRequest&) { refusals_.answer(peer); }};
+  nodetools::RecordedOutput output_;
+  std::unique_ptr<Cluster> cluster_;
+  Answers answers_;
+};
+
+TEST_F(RunOnNodes, AsksSixteenSideBySideAndSaysOfEachWhyItDidNotAnswer) {
+  std::vector<DaemonPod> pods;
+  for (int i = 0; i < 40; ++i) {
+    pods.push_back(
+        {.node = cat("n", i), .ns = "kube-system", .name = cat("d", i), .container = ""});
+  }
+  pods[5].why_not = "the daemon's pod is Pending";
+  aio::Group group(cluster_->loop().get_executor(), Log());
+  group.spawn("survey", ask(pods));
+
+  ASSERT_TRUE(kube::drive(cluster_->loop(), [this] { return refusals_.asked() == 16; }));
+  for (int i = 0; i < 10; ++i) cluster_->loop().run_one_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(refusals_.asked(), 16u) << "the seventeenth waits";
+  refusals_.release();
+  ASSERT_TRUE(kube::drive(cluster_->loop(), [this] { return answers_.has_value(); }));
+
+  ASSERT_TRUE(answers_->has_value()) << answers_->error().text();
+  const std::vector<NodeAnswer>& answers = **answers_;
+  ASSERT_EQ(answers.size(), pods.size());
+  EXPECT_EQ(refusals_.asked(), pods.size() - 1);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_EQ(answers[i].node, pods[i].node);
+    ASSERT_FALSE(answers[i].answer.has_value());
+    EXPECT_THAT(answers[i].answer.error().text(),
+                HasSubstr(i == 5 ? "the daemon's pod is Pending" : "needs the right to get"));
+  }
+}
+
+}  // namespace
+}  // namespace mnet::multusctl
