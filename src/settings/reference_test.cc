@@ -173,6 +173,7 @@ std::map<std::string, std::string> defaults() {
   return {
       {"socketDir", config.socket_dir},
       {"delegateTimeout", cat(config.delegate_timeout.count())},
+      {"delegateCgroup", text_of(config.delegate_cgroup)},
       {"reconcileGrace", cat(config.reconcile_grace.count())},
       {"hotplug", text_of(config.hotplug.is_enabled)},
       {"maxRequestBytes", cat(config.max_request_bytes)},
