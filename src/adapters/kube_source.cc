@@ -107,6 +107,7 @@ void KubeSource::cancel() {
 
 // The stored pod, if it is the right one. A pod that is cut must be read, unless it will do.
 model::PodObjectPtr KubeSource::stored(const attach::PodLookup& lookup) const {
+  if (lookup.newest) return nullptr;
   model::PodObjectPtr pod = pods_.find(lookup.ns, lookup.name);
   if (pod == nullptr || !pod->fits(lookup.uid)) return nullptr;
   return !pod->is_cut || lookup.may_be_cut ? pod : nullptr;
@@ -131,7 +132,7 @@ aio::Task<model::PodObjectPtr> KubeSource::wait_stored(attach::PodLookup lookup,
 // meanwhile counts as well.
 aio::Task<model::PodObjectPtr> KubeSource::read_pod(attach::PodLookup lookup) {
   kube::Retries retries = settings_.read;
-  if (lookup.once) retries.most = 1;
+  if (lookup.once || lookup.newest) retries.most = 1;
   kube::Attempts attempts(retries, settings_.random, Clock::now());
   for (;;) {
     auto reply = co_await api_->call({.path = kube::pod_path(lookup.ns, lookup.name),

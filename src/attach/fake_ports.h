@@ -191,6 +191,10 @@ class FakeSource : public ObjectSource {
     lookups.push_back(lookup);
     if (pod_error) co_return *pod_error;
     const std::string key = cat(lookup.ns, "/", lookup.name);
+    if (lookup.newest && newest_error) co_return *newest_error;
+    if (const auto newest = newest_pods.find(key); lookup.newest && newest != newest_pods.end()) {
+      co_return newest->second;
+    }
     const auto stored = cut_pods.find(key);
     if (lookup.may_be_cut && stored != cut_pods.end()) co_return stored->second;
     const auto found = pods.find(key);
@@ -261,6 +265,7 @@ class FakeSource : public ObjectSource {
 
   std::map<std::string, model::PodObjectPtr> pods;              // by `<ns>/<name>`
   std::map<std::string, model::PodObjectPtr> cut_pods;          // what is kept of these
+  std::map<std::string, model::PodObjectPtr> newest_pods;       // that these lag behind
   std::map<std::string, model::NetworkDefinitionPtr> networks;  // the same
   bool complete = true;
   bool unknown = false;  // networks are there, but not counted
@@ -270,7 +275,7 @@ class FakeSource : public ObjectSource {
   std::set<aio::Deadline> deadlines;
   std::vector<std::string> events;
   std::map<std::string, std::string> statuses;
-  std::optional<Error> pod_error, network_error, status_error;
+  std::optional<Error> pod_error, newest_error, network_error, status_error;
   std::shared_ptr<aio::Event> status_gate;  // what write_status() waits for, if there is one
   std::optional<StatusDelay> status_delay;  // of every attempt
   std::function<void()> on_try;

@@ -228,6 +228,7 @@ Error Resolver::explained(Error error, const model::RequestedNetwork& wanted) co
 void Resolver::warn_pod(std::string reason, std::string message) const {
   // A pod that is being deleted need not learn what it will not get.
   if (pod_ == nullptr || core_.ports.source == nullptr || job_.verb == Verb::kDel) return;
+  if (is_told_) return;
   core_.ports.source->send({.pod = pod_,
                             .is_warning = true,
                             .reason = std::move(reason),
@@ -343,7 +344,7 @@ aio::asio::awaitable<std::vector<model::Delegate>> Resolver::resolve_each() {
 
 aio::Task<model::Delegate> Resolver::select(model::NetworkSelectionElement element,
                                             std::set<std::string> used) {
-  is_whole_ = true;
+  is_whole_ = is_told_ = true;
   std::vector<model::RequestedNetwork> networks;
   networks.push_back(selected(model::Source::kHotplug, std::move(element)));
   model::Weight weight = finder_.weigh(networks);

@@ -97,6 +97,7 @@ class Resolver {
   const aio::Deadline reads_end_;
   NetworkFinder finder_;
   bool is_whole_ = false;  // resolve(), not a part of it
+  bool is_told_ = false;   // the pod, by who asked: select() may be asked again and again
 };
 
 }  // namespace mnet::attach

@@ -33,6 +33,8 @@ struct PodLookup {
   bool once = false;
   // Whether a pod whose annotations are long may come without them (PodObject::is_cut).
   bool may_be_cut = false;
+  // As its owner has it now, not as it is remembered here; asked for once.
+  bool newest = false;
 };
 
 // The longest message of an event, in bytes. A plugin's words, which may be anything, are in it.

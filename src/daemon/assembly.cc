@@ -290,8 +290,10 @@ void Assembly::make_controller(const aio::asio::any_io_executor& executor, const
       {.pod = [this](const auto& before, const auto& now) { controller->pod_changed(before, now); },
        .network = [this](const std::string& key) { controller->network_changed(key); }});
   service.follow(
-      {.changed = [this](const std::string& cni_dir,
-                         const std::string& id) { controller->container_changed(cni_dir, id); },
+      {.added = [this](const std::string& cni_dir,
+                       const std::string& id) { controller->container_changed(cni_dir, id); },
+       .plugged = [this](const std::string& cni_dir,
+                         const std::string& id) { controller->client_called(cni_dir, id); },
        .gone = [this](const std::string& id) { controller->container_gone(id); },
        .foreign_call =
            [this](std::string_view command) { hotplug_node->note_foreign_call(command); }});

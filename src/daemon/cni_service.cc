@@ -185,7 +185,7 @@ aio::Task<std::string> CniService::add(attach::Request request) {
     if (!forgotten && !is_damage(forgotten.error()))
       co_return store::pending_in_the_way(forgotten.error());
   }
-  if (hooks_.changed) hooks_.changed(key.cni_dir, key.container_id);
+  if (hooks_.added) hooks_.added(key.cni_dir, key.container_id);
   co_return wire::response_body(*result);
 }
 
@@ -194,7 +194,7 @@ template <typename T>
 aio::Task<T> CniService::and_tell(aio::Task<T> task, std::string cni_dir,
                                   std::string container_id) {
   auto outcome = co_await std::move(task);
-  if (hooks_.changed) hooks_.changed(cni_dir, container_id);
+  if (hooks_.plugged) hooks_.plugged(cni_dir, container_id);
   co_return std::move(outcome);
 }
 

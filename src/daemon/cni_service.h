@@ -35,8 +35,9 @@ struct CniServiceNeeds {
 
 // For hot-plug by annotation.
 struct ContainerHooks {
-  // A request has changed the networks of the container.
-  std::function<void(const std::string& cni_dir, const std::string& container_id)> changed = {};
+  // An ADD has ended, or a request of a client of /delegate.
+  std::function<void(const std::string& cni_dir, const std::string& container_id)> added = {};
+  std::function<void(const std::string& cni_dir, const std::string& container_id)> plugged = {};
   std::function<void(const std::string& container_id)> gone = {};  // a DEL of it begins
   std::function<void(std::string_view command)> foreign_call = {};
 };

@@ -85,7 +85,24 @@ aio::Task<model::PodObjectPtr> Container::read_whole(attach::PodLookup lookup) {
   MNET_CO_TRY(const std::size_t files, co_await access.weigh());
   const std::size_t texts = whole == nullptr ? 0 : model::annotation_weight(*whole).total();
   job.base.room->keep(std::max(held, texts + files));
+  has_newest_pod = true;
   co_return std::move(whole);
+}
+
+aio::Task<bool> Container::take_newest_pod() {
+  if (has_newest_pod) co_return false;
+  MNET_CO_TRY(
+      auto&& newest,
+      co_await core.ports.source->find_pod(
+          {.ns = pod->ns, .name = pod->name, .uid = pod->uid, .may_be_cut = true, .newest = true}));
+  has_newest_pod = true;
+  // A large one is read again where there is room for it, once it is known here.
+  if (newest != nullptr && newest->is_cut) {
+    co_return Error(Errc::kUnavailable, "its annotations have just changed");
+  }
+  const bool is_other = newest == nullptr || *newest != *pod;
+  pod = std::move(newest);
+  co_return is_other;
 }
 
 aio::Task<void> Container::load() {
@@ -129,6 +146,15 @@ aio::Task<void> Container::check() {
                                 cat("error checking network ", go_quoted(job.delegate.cni_name)));
   }
   co_return Result<void>();
+}
+
+std::set<std::string> Container::reconstructed() const {
+  std::set<std::string> names;
+  for (const model::RecordedAttachment& one : record.attachments) {
+    const auto& kept = records.attachment_record;
+    if (!kept || kept->find(one.ifname) == nullptr) names.insert(one.ifname);
+  }
+  return names;
 }
 
 void Container::drop() {

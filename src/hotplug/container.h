@@ -36,6 +36,9 @@ class Container {
   // Finds the pod that the request names, then calls load(). No pod: the container is not a pod, or
   // the source need not have an object for each pod.
   aio::Task<void> find();
+  // Takes the pod's object as the API has it now; nullptr: it is gone. Yields whether it is
+  // another.
+  aio::Task<bool> take_newest_pod();
   // The pod with its annotations, once there is room for them.
   aio::Task<model::PodObjectPtr> read_whole(attach::PodLookup lookup);
   // Loads the container's records. Reconstructs the attachment record if there is none.
@@ -46,6 +49,9 @@ class Container {
   const std::string& ifname() const { return job.base.request.ifname; }
   // nullptr if the interface is not recorded.
   model::RecordedAttachment* recorded() { return record.find(ifname()); }
+  // Interfaces that `record` has and the attachment record on disk has not: another multus attached
+  // them.
+  std::set<std::string> reconstructed() const;
   // Removes it from the attachment record, which is not written yet.
   void drop();
   // Writes the attachment record; removes it if nothing is left and the container had no ADD of its
@@ -72,6 +78,7 @@ class Container {
   Job job;
   attach::RecordAccess access;
   model::PodObjectPtr pod;
+  bool has_newest_pod = false;  // it was read just now, not remembered
   attach::ContainerRecords records;
   model::AttachmentRecord record;
 };

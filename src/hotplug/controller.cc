@@ -50,6 +50,7 @@ constexpr std::string_view kWhole = "";
 constexpr std::string_view kStatus = "status";
 constexpr std::string_view kRest = "rest";
 constexpr std::size_t kMostRetries = 100;  // of one container, each by itself; the others together
+constexpr std::size_t kMostRemoved = 20;   // of one container; the oldest are forgotten
 
 // The store has only the keys of a pod that is cut; the pass reads the text.
 bool is_other(const model::PodObject& before, const model::PodObject& now) {
@@ -239,7 +240,7 @@ aio::Task<void> Controller::follow(bool is_whole) {
 }
 
 aio::Task<std::shared_ptr<void>> Controller::wait_for_lock() {
-  bool is_told = false;
+  bool is_told = false, waits = false;
   while (!stops_) {
     if (node_.is_loaded()) {
       auto lock = node_.try_lock();
@@ -247,6 +248,9 @@ aio::Task<std::shared_ptr<void>> Controller::wait_for_lock() {
         log_.error("hot-plug waits for its lock", lock.error());
       }
       if (lock && *lock != nullptr) co_return *std::move(lock);
+      if (lock && !std::exchange(waits, true)) {
+        log_.verbose("hot-plug waits for another daemon of this node, which ends its last pass");
+      }
     }
     change_.reset();
     auto waited = co_await timer_.wait_for(&change_, times_.look);
@@ -281,7 +285,7 @@ Controller::Instant Controller::within(Time spread) const {
 aio::Task<void> Controller::list(std::string cni_dir, Time spread) {
   attach::Records& records = attachments_.core().ports.records;
   MNET_CO_TRY(const auto& ids, co_await records.list(cni_dir));
-  MNET_CO_TRY(const auto& results, co_await records.list_results(cni_dir));
+  std::optional<attach::CacheOverview> results;  // thousands of files that are rarely needed
   for (const std::string& id : ids) {
     if (entries_.contains(id)) continue;
     const auto due = within(spread);
@@ -296,9 +300,12 @@ aio::Task<void> Controller::list(std::string cni_dir, Time spread) {
       continue;
     }
     // Made by another multus.
-    const cni::CachedContainer* cached = results.find(id);
+    if (!results) {
+      MNET_CO_TRY(results, co_await records.list_results(cni_dir));
+    }
+    const cni::CachedContainer* cached = results->find(id);
     if (cached != nullptr) put(cni_dir, attach::header_of(*cached), due, true);
-    if (cached == nullptr && !results.unreadable.empty()) put_unread(cni_dir, id, due, true);
+    if (cached == nullptr && !results->unreadable.empty()) put_unread(cni_dir, id, due, true);
   }
   co_return Result<void>();
 }
@@ -369,6 +376,7 @@ void Controller::pod_changed(const model::PodObjectPtr& before, const model::Pod
 void Controller::tell_of_host_network(const model::PodObjectPtr& before,
                                       const model::PodObjectPtr& now) {
   if (!is_active_ || !now->is_in_host_network || now->is_being_deleted || now->is_cut) return;
+  if (!settings_.includes(now->ns)) return;
   const std::string* text = now->annotation(model::kNetworksAnnotation);
   if (text == nullptr || trim(*text).empty() || trim(*text) == "[]") return;
   if (before != nullptr && !is_other(*before, *now)) return;
@@ -395,6 +403,15 @@ void Controller::network_changed(const std::string& key) {
 void Controller::container_changed(const std::string& cni_dir, const std::string& container_id) {
   unread_[container_id] = cni_dir;
   change_.set();
+}
+
+void Controller::client_called(const std::string& cni_dir, const std::string& container_id) {
+  has_clients_ = true;
+  container_changed(cni_dir, container_id);
+  const auto found = entries_.find(container_id);
+  if (found == entries_.end()) return;
+  found->second.status_check = timer_.now() + times_.client;
+  enqueue(container_id, *found->second.status_check);
 }
 
 void Controller::container_gone(const std::string& container_id) {
@@ -449,14 +466,17 @@ void Controller::start_due() {
 
 aio::Task<void> Controller::handle(std::string container_id) {
   Host host(*this, container_id);
-  const Entry& entry = entries_.at(container_id);
+  Entry& entry = entries_.at(container_id);
   Result<PassOutcome> passed = PassOutcome();
+  StatusCheck check = take_check(entry);
+  const bool checks = check.is_due;
   if (!has_newer(container_id, entry)) {
     // A defect ends this pass, and must not take its worker away.
-    passed = co_await aio::root(pass(container_id, entry.cni_dir, &host));
+    passed = co_await aio::root(pass(container_id, entry.cni_dir, std::move(check), &host));
   }
   --running_;
   conclude(container_id, passed);
+  conclude_check(container_id, checks, passed);
   change_.set();
   co_return Result<void>();
 }
@@ -469,8 +489,34 @@ bool Controller::has_newer(const std::string& container_id, const Entry& entry) 
   });
 }
 
+StatusCheck Controller::take_check(Entry& entry) const {
+  if (!entry.status_check || timer_.now() < *entry.status_check) return {};
+  entry.status_check.reset();
+  return {.is_due = true, .removed = entry.removed};
+}
+
+// One that failed is made again with the next pass.
+void Controller::conclude_check(const std::string& container_id, bool was_due,
+                                const Result<PassOutcome>& passed) {
+  const auto found = entries_.find(container_id);
+  if (found == entries_.end()) return;
+  Entry& entry = found->second;
+  if (was_due) {
+    const bool is_done = passed && passed->status;
+    if (is_done) entry.removed.clear();
+    if (!is_done && !entry.status_check) entry.status_check = timer_.now();
+  }
+  if (passed && has_clients_) {
+    entry.removed.insert(entry.removed.end(), passed->removed.begin(), passed->removed.end());
+    if (entry.removed.size() > kMostRemoved) {
+      entry.removed.erase(entry.removed.begin(), entry.removed.end() - kMostRemoved);
+    }
+  }
+  if (!was_due && entry.status_check) enqueue(container_id, *entry.status_check);
+}
+
 aio::Task<PassOutcome> Controller::pass(std::string container_id, std::string cni_dir,
-                                        PassHost* host) {
+                                        StatusCheck check, PassHost* host) {
   attach::Core& core = attachments_.core();
   MNET_CO_TRY(auto&& found,
               co_await attach::find_record(&core.ports.records, cni_dir, container_id));
@@ -497,7 +543,7 @@ aio::Task<PassOutcome> Controller::pass(std::string container_id, std::string cn
   if (pod == nullptr || !(header.is_static || pod->fits(header.pod_uid))) co_return PassOutcome();
   MNET_CO_TRY(auto&& request, node_.make_request(cni_dir, header));
   MNET_CO_TRY([[maybe_unused]] const auto& turn, co_await node_.take_turn(request));
-  Pass pass(core, settings_, *host, std::move(request), timer_);
+  Pass pass(core, settings_, *host, std::move(request), std::move(check), timer_);
   co_return co_await pass.run();
 }
 

@@ -58,6 +58,7 @@ struct ControllerTimes {
   Time merge{100};      // edits that follow so soon are applied together
   Time spread{5000};    // over which all containers are compared at the start
   Time event{300'000};  // between two events of the same failure
+  Time client{5000};    // after which a client of /delegate has written the network status
   // A pod may cause this many passes that run plugins, and one more for each such period.
   double burst = 20;
   Time refill{15'000};
@@ -79,8 +80,10 @@ class Controller {
   // From the store of pods, and from that of definitions.
   void pod_changed(const model::PodObjectPtr& before, const model::PodObjectPtr& now);
   void network_changed(const std::string& key);
-  // A request has changed what is attached to the container: ADD, or a client of /delegate.
+  // A request has changed what is attached to the container.
   void container_changed(const std::string& cni_dir, const std::string& container_id);
+  // A client of /delegate has, which may write the network status, too.
+  void client_called(const std::string& cni_dir, const std::string& container_id);
   // A DEL of the container has ended.
   void container_gone(const std::string& container_id);
 
@@ -120,7 +123,9 @@ class Controller {
     double credit = 0;                          // of passes that run plugins
     Instant credited = {};
     std::size_t wanted = 0, present = 0, failing = 0;
-    std::optional<Instant> differs_since = {};  // an edit counts until it is compared
+    std::optional<Instant> differs_since = {};     // an edit counts until it is compared
+    std::optional<Instant> status_check = {};      // due then: a client may have written the status
+    std::vector<model::StaleStatus> removed = {};  // since the last check
   };
   class Host;
 
@@ -146,8 +151,12 @@ class Controller {
   std::optional<Instant> next_due() const;
   Instant within(Time spread) const;
   aio::Task<void> handle(std::string container_id);
-  aio::Task<PassOutcome> pass(std::string container_id, std::string cni_dir, PassHost* host);
+  aio::Task<PassOutcome> pass(std::string container_id, std::string cni_dir, StatusCheck check,
+                              PassHost* host);
+  StatusCheck take_check(Entry& entry) const;
   void conclude(const std::string& container_id, const Result<PassOutcome>& passed);
+  void conclude_check(const std::string& container_id, bool was_due,
+                      const Result<PassOutcome>& passed);
   bool has_newer(const std::string& container_id, const Entry& entry) const;
   Retry& retry_of(Entry& entry, const std::string& key);
   void fail(Entry& entry, const std::string& key);
@@ -176,7 +185,8 @@ class Controller {
                                                              {{Op::kAdd, End::kRejected}, 0},
                                                              {{Op::kRemove, End::kOk}, 0},
                                                              {{Op::kRemove, End::kError}, 0}};
-  bool is_active_ = false;  // the lock is held and all records were listed
+  bool has_clients_ = false;  // of /delegate
+  bool is_active_ = false;    // the lock is held and all records were listed
   bool stops_ = false;
   std::size_t running_ = 0;
   aio::Event change_;

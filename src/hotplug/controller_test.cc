@@ -336,12 +336,15 @@ TEST_F(HotplugController, RunsAndWritesNothingWhereNothingDiffers) {
   end();
   forget();
 
+  const int listings = node_.records.listings;
+
   start();
   pass_time(1s);
 
   EXPECT_THAT(node_.runs(), IsEmpty());
   EXPECT_FALSE(has_written_status());
   EXPECT_THAT(node_.source.events, IsEmpty());
+  EXPECT_EQ(node_.records.listings, listings) << "every container has a record";
 }
 
 // 05, 4: row 52
@@ -380,6 +383,171 @@ TEST_F(HotplugController, ChangesNothingForAnAnnotationThatCannotBeRead) {
   EXPECT_THAT(node_.runs(), IsEmpty());
   EXPECT_THAT(node_.source.events, SizeIs(2));  // once for each text
   EXPECT_THAT(node_.source.events, Each(HasSubstr("Warning InvalidNetworksAnnotation")));
+}
+
+// 05, 4: row 31
+TEST_F(HotplugController, ChangesNothingIfOneNameCannotBeThatOfAnInterface) {
+  annotate("a");
+  create();
+  start();
+
+  edit(R"([{"name":"b","interface":"sixteen-bytes-xx"},{"name":"c"}])");
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.source.events, ElementsAre(HasSubstr("Warning InvalidNetworksAnnotation")));
+}
+
+// 05, 4: row 28
+TEST_F(HotplugController, TellsOfChangedAttributesOnceForEachValue) {
+  annotate(R"([{"name":"a","interface":"net1"}])");
+  create();
+  start();
+
+  edit(R"([{"name":"a","interface":"net1","ips":["10.0.0.7/24"]}])");
+  edit(R"([{"name":"a","interface":"net1","ips":["10.0.0.7/24"]},{"name":"b"}])");
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD b net2"));
+  EXPECT_THAT(node_.source.events, ElementsAre(HasSubstr("Warning InterfaceChangeIgnored: net1"),
+                                               HasSubstr("AddedInterface")));
+
+  edit(R"([{"name":"a","interface":"net1","ips":["10.0.0.8/24"]},{"name":"b"}])");
+  EXPECT_THAT(node_.source.events, SizeIs(3));
+  EXPECT_THAT(node_.runs(), SizeIs(1));
+}
+
+// 05, 4: row 28
+TEST_F(HotplugController, AttachesAnewWhatHasOtherAttributesIfToldTo) {
+  settings_.replaces_on_change = true;
+  annotate(R"([{"name":"a"}])");
+  create();
+  start();
+
+  edit(R"([{"name":"a","mac":"02:00:00:00:00:07"}])");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1", "ADD a net1"));
+  edit(R"([{"name":"a","mac":"02:00:00:00:00:07","interface":"net1"}])");
+  EXPECT_THAT(node_.runs(), SizeIs(2));
+}
+
+// 05, 4: row 25
+TEST_F(HotplugController, KeepsTheNamesThatItGaveOverARestart) {
+  annotate("a");
+  create();
+  start();
+  edit("a,b,c");
+  EXPECT_THAT(attached(), ElementsAre("eth0 cluster", "net1 ns1/a", "net2 ns1/b", "net3 ns1/c"));
+  end();
+  forget();
+
+  start();
+  edit("c,b");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1"));
+  EXPECT_THAT(attached(), ElementsAre("eth0 cluster", "net2 ns1/b", "net3 ns1/c"));
+}
+
+// 05, 4: row 44
+TEST_F(HotplugController, ShowsAllInterfacesOfAResultAndTakesAllOfThemAway) {
+  create();
+  start();
+  node_.plugins.answers["ADD a"] =
+      R"({"cniVersion":"1.0.0","interfaces":[{"name":"host"},{"name":"net1","sandbox":"/ns"},)"
+      R"({"name":"net1b","sandbox":"/ns"}]})";
+
+  edit("a@net1");
+  EXPECT_THAT(status(), ElementsAre("cluster eth0", "ns1/a net1", "ns1/a net1b"));
+  edit("b@net1b,a@net1");
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1")) << "the name is not free";
+  edit("");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1", "DEL a net1"));
+  EXPECT_THAT(status(), ElementsAre("cluster eth0"));
+}
+
+// A server may be behind the one that an earlier daemon asked.
+TEST_F(HotplugController, DetachesNothingThatTheNewestAnnotationNames) {
+  annotate("a,b");
+  create();
+  node_.source.newest_pods["ns1/p1"] = node_.source.pods["ns1/p1"];
+  annotate("a");
+
+  start();
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  node_.source.newest_pods.clear();
+  edit("a");
+  pass_time(601s);
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net2"));
+}
+
+TEST_F(HotplugController, DetachesNothingAsLongAsTheNewestAnnotationCannotBeRead) {
+  annotate("a");
+  create();
+  start();
+  node_.source.newest_error = Error(Errc::kUnavailable, "503");
+
+  edit("b@net1");
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  node_.source.newest_error.reset();
+  pass_time(2s);
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1", "ADD b net1"));
+}
+
+// 05, 3.12. It writes what it had read before.
+TEST_F(HotplugController, MendsTheStatusThatAClientHasWritten) {
+  annotate("a@net1,b@net2");
+  create();
+  start();
+  const std::string before = node_.source.statuses["ns1/p1"];
+  controller_->client_called(kDir, "c1");
+  settle();
+  edit("b@net2,c@net3");
+  ASSERT_THAT(status(), ElementsAre("cluster eth0", "ns1/b net2", "ns1/c net3"));
+  node_.source.statuses["ns1/p1"] =
+      cat(before.substr(0, before.rfind(']')), R"(,{"name":"ns1/x","interface":"hot0"}])");
+  forget();
+
+  pass_time(3s);
+  EXPECT_FALSE(has_written_status());
+  pass_time(3s);
+
+  EXPECT_THAT(status(), ElementsAre("cluster eth0", "ns1/b net2", "ns1/x hot0", "ns1/c net3"));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  forget();
+  pass_time(60s);
+  EXPECT_FALSE(has_written_status());
+}
+
+TEST_F(HotplugController, MendsTheStatusAgainLaterIfItCannot) {
+  annotate("a@net1");
+  create();
+  start();
+  controller_->client_called(kDir, "c1");
+  settle();
+  node_.source.statuses["ns1/p1"] = "[]";
+  node_.source.status_error = Error(Errc::kUnavailable, "500");
+  pass_time(6s);
+
+  node_.source.status_error.reset();
+  pass_time(2s);
+
+  EXPECT_THAT(status(), ElementsAre("ns1/a net1"));
+}
+
+// 05, 3.2. An older libcni did not record it.
+TEST_F(HotplugController, SaysThatAContainerOfUnknownNamespaceCannotBeChanged) {
+  annotate("a@net1");
+  create();
+  node_.records.records.clear();
+  for (auto& [name, entry] : node_.records.results) entry.netns.clear();
+  start();
+
+  edit("b@net1");
+  edit("c@net1");
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.source.events, SizeIs(2));  // none for what it found
+  EXPECT_THAT(node_.source.events, Each(HasSubstr("Warning HotplugUnavailable")));
 }
 
 // 05, 4: rows 34 and 35
@@ -506,6 +674,26 @@ TEST_F(HotplugController, DeletesALinkThatWasRenamed) {  // kubevirt#14074
   EXPECT_THAT(node_.links.namespaces["/ns"], Not(Contains("net1")));
 }
 
+// Some plugins cannot do without it.
+TEST_F(HotplugController, DeletesARenamedLinkThatItsPluginMisses) {
+  annotate("a@net1");
+  create();
+  start();
+  node_.links.rename_now("/ns", "net1", "virt");
+  node_.plugins.on_run = [this](const chain::PluginRun& run) {
+    node_.plugins.errors.clear();
+    if (node_.links.namespaces["/ns"].contains(run.ifname)) return;
+    node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "no link net1"));
+  };
+
+  edit("");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1", "DEL a net1"));
+  EXPECT_EQ(record().find("net1"), nullptr);
+  EXPECT_THAT(node_.links.namespaces["/ns"], ElementsAre("eth0"));
+  EXPECT_THAT(node_.source.events, Each(Not(HasSubstr("Warning"))));
+}
+
 TEST_F(HotplugController, NeverForgetsALinkThatSurvives) {
   annotate("a@net1");
   create();
@@ -579,6 +767,19 @@ TEST_F(HotplugController, TellsPodsOfTheHostsNetworkOnceForEachAnnotation) {
 
   EXPECT_THAT(node_.source.events, SizeIs(1));
   EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+TEST_F(HotplugController, IgnoresPodsOfNamespacesThatAreNotNamed) {
+  settings_.namespaces = std::vector<std::string>{"other"};
+  create();
+  start();
+
+  edit("a@net1");
+  change([](model::PodObject& pod) { pod.is_in_host_network = true; });
+  edit("b@net1");
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.source.events, IsEmpty());
 }
 
 // 05, 4: rows 49 and 50
@@ -674,6 +875,39 @@ TEST_F(HotplugController, MakesUpTheRecordOfWhatAnotherMultusMade) {
   EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1"));
 }
 
+// 05, 4: row 57
+TEST_F(HotplugController, LeavesTheNodesNetworksAloneWhenItMakesUpARecord) {
+  annotate("a@net9");
+  const auto added = aio::run(loop_, with_source_.add(request(delegates({"cluster", "b"}))));
+  ASSERT_TRUE(added.has_value()) << added.error().text();
+  forget();
+  node_.records.records.clear();
+  start();
+
+  edit("");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net9"));
+  EXPECT_THAT(attached(), ElementsAre("eth0 cluster", "net1 b"));
+}
+
+// The scratch file and the result cache do not say what the pod asked for in words.
+TEST_F(HotplugController, TakesTheAttributesOfAMadeUpRecordForThoseOfTheAnnotation) {
+  settings_.replaces_on_change = true;
+  const std::string wished =
+      R"([{"name":"a","interface":"net1","cni-args":{"x":"y"},"bandwidth":{"ingressRate":9000}}])";
+  annotate(wished);
+  create();
+  node_.records.records.clear();
+  start();
+  pass_time(1s);
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.source.events, IsEmpty());
+
+  edit(
+      R"([{"name":"a","interface":"net1","cni-args":{"x":"z"},"bandwidth":{"ingressRate":9000}}])");
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1", "ADD a net1"));
+}
+
 // 05, 4: row 58
 TEST_F(HotplugController, MakesUpADamagedRecordAndRunsNothingForIt) {
   annotate("a@net1,b@net2");
@@ -729,6 +963,7 @@ TEST_F(HotplugController, ReadsTheRecordOfANewContainerAgainIfItCouldNot) {
 TEST_F(HotplugController, ListsRecordsAgainSoonWhereItCouldNot) {
   settings_.resync = 0ms;
   create();
+  node_.records.records.clear();
   annotate("a@net1");
   node_.records.list_error = Error::from_errno(EMFILE, "open results");
   start();
@@ -947,6 +1182,7 @@ TEST_F(HotplugController, NeverActsBesideAnotherProcess) {
   annotate("a@net1");
   pass_time(10s);
   EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_EQ(count_logged("hot-plug waits for another daemon of this node"), 1);
 
   hotplug_node_.is_locked = false;
   pass_time(1s);
@@ -1113,6 +1349,19 @@ TEST_F(HotplugController, NeedsNoDeviceOfAResourceThatIsNone) {
   EXPECT_THAT(node_.runs(), ElementsAre("ADD marked net1"));
   EXPECT_EQ(device_given("marked"), "");
   EXPECT_EQ(record().find("net1")->device_id, "");
+}
+
+// Once, as every failure that repeats itself, and not by the search for the device, too.
+TEST_F(HotplugController, TellsOnceOfADeviceThatIsNotThePodsToChoose) {
+  create();
+  start();
+
+  edit(R"([{"name":"a","interface":"net1","deviceID":"0000:05:00.1"}])");
+  for (const auto pause : {1100ms, 2100ms, 4100ms}) pass_time(pause);
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.source.events, ElementsAre(HasSubstr("Warning InterfaceAddRejected: Failed to "
+                                                         "add net1 from ns1/a")));
 }
 
 // 05, 4: row 39

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "attach/recorded_attachments.h"
 #include "base/text.h"
 #include "hotplug/attributes.h"
+#include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/nad.h"
@@ -26,6 +28,9 @@ using model::RecordedAttachment;
 // Attributes that a pod may request and hot-plug may change. Default routes are refused.
 constexpr std::array<std::string_view, 7> kCompared = {
     "ips", "mac", "infiniband-guid", "bandwidth", "portMappings", "cni-args", "deviceID"};
+
+// Of what another multus attached.
+constexpr std::array<std::string_view, 2> kKnownOfOthers = {"ips", "mac"};
 
 // Attachments that reconciliation may remove (05, 3.2).
 bool is_owned(const RecordedAttachment& one) {
@@ -116,11 +121,24 @@ class Matching {
     }
   }
 
+  std::span<const std::string_view> compared_of(const RecordedAttachment& one) const {
+    if (rules_.reconstructed.contains(one.ifname)) return kKnownOfOthers;
+    return kCompared;
+  }
+
+  void learn(const RecordedAttachment& one, json::Object attributes) {
+    if (!rules_.reconstructed.contains(one.ifname)) return;
+    if (equal_attributes(one.attributes, attributes, kCompared)) return;
+    out_.learned.push_back({.ifname = one.ifname, .attributes = std::move(attributes)});
+  }
+
   void compare_attributes() {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const RecordedAttachment* one = match_of_[i];
-      if (one == nullptr ||
-          equal_attributes(one->attributes, model::attributes_of(wanted_[i]), kCompared)) {
+      if (one == nullptr) continue;
+      json::Object wanted = model::attributes_of(wanted_[i]);
+      if (equal_attributes(one->attributes, wanted, compared_of(*one))) {
+        learn(*one, std::move(wanted));
         continue;
       }
       if (!rules_.replaces_on_change) {
@@ -128,7 +146,8 @@ class Matching {
                                 .network = one->network,
                                 .reason = "its attributes have changed; they are applied when the "
                                           "pod is recreated, or at once with onAttributeChange "
-                                          "replace"});
+                                          "replace",
+                                .wanted = std::move(wanted)});
         continue;
       }
       match_of_[i] = nullptr;

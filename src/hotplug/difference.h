@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/selection_element.h"
 
@@ -24,6 +25,9 @@ struct DifferenceRules {
   // Whether the pod may select definitions of that namespace; empty: of every namespace.
   std::function<bool(std::string_view ns)> may_select = {};
   bool replaces_on_change = false;  // of attributes; else they stay as they are
+  // Interfaces whose attachments another multus recorded: of their attributes only addresses are
+  // known.
+  std::set<std::string> reconstructed = {};
 };
 
 struct Addition {
@@ -41,16 +45,25 @@ struct Adoption {
   std::string ifname, network;  // as the annotation calls it
 };
 
+// The attributes of an attachment that another multus recorded without them: those of its element,
+// which asked for them when the pod was created.
+struct Attributes {
+  std::string ifname;
+  json::Object attributes;
+};
+
 // An element that is left alone, and the reason, for people.
 struct Refusal {
   std::string ifname, network;  // no name: the pod named none
   std::string reason;
+  json::Object wanted = {};  // attributes that differ from those of the attachment
 };
 
 struct Difference {
   std::vector<Removal> removals;    // newest first; they come before all additions
   std::vector<Addition> additions;  // in the order of the annotation
   std::vector<Adoption> adopted;
+  std::vector<Attributes> learned;
   std::vector<Refusal> rejected;  // elements that cannot be attached
   std::vector<Refusal> ignored;   // attachments whose attributes are not what the element says
   std::size_t matched = 0;        // elements whose network is attached

@@ -117,11 +117,12 @@ std::string Operation::key() const {
 }
 
 Pass::Pass(attach::Core& core, const model::HotplugSettings& settings, PassHost& host,
-           attach::Request request, aio::Timer& timer)
+           attach::Request request, StatusCheck check, aio::Timer& timer)
     : core_(core),
       settings_(settings),
       host_(host),
       request_(std::move(request)),
+      check_(std::move(check)),
       timer_(timer),
       reads_(aio::kNoDeadline, attach::LiveReads::Others::kGoOn, request_.pod.ns, request_.id),
       begun_(timer.now()) {}
@@ -159,9 +160,26 @@ aio::Task<void> Pass::reload() {
   return container_->find();
 }
 
-// Without a difference there is no look into the namespace.
+// Nothing is torn down on a memory's word: the API server that it comes from may be behind the one
+// that an earlier daemon asked.
 aio::Task<void> Pass::compare() {
   MNET_CO_TRY_VOID(co_await reload());
+  MNET_CO_TRY_VOID(co_await judge());
+  if (outcome_.is_eligible && outcome_.is_alive && !difference_.removals.empty()) {
+    MNET_CO_TRY(const bool is_other, co_await container_->take_newest_pod());
+    if (is_other) {
+      MNET_CO_TRY_VOID(co_await judge());
+    }
+  }
+  if (!outcome_.is_eligible || !outcome_.is_alive) co_return Result<void>();
+  outcome_.wanted = wanted_.size();
+  outcome_.present = difference_.matched;
+  tell_refusals();
+  co_return co_await keep_learned();
+}
+
+// Where nothing differs the namespace is not looked at.
+aio::Task<void> Pass::judge() {
   MNET_CO_TRY(outcome_.is_eligible, is_eligible());
   if (!outcome_.is_eligible) co_return Result<void>();
   auto read = co_await read_wanted();
@@ -177,16 +195,23 @@ aio::Task<void> Pass::compare() {
   rules_.may_select = [this](std::string_view ns) {
     return model::may_select(container_->job.base.conf, container_->pod->ns, ns);
   };
+  rules_.reconstructed = container_->reconstructed();
   MNET_CO_TRY_VOID(co_await look_for_clients_networks(&rules_));
   difference_ = difference(wanted_, container_->record, rules_);
-  if (!difference_.is_empty() || container_->record.status_behind || lacks_index()) {
+  if (!difference_.is_empty() || container_->record.status_behind || check_.is_due ||
+      lacks_index()) {
     MNET_CO_TRY_VOID(co_await look_at_links());
     difference_ = difference(wanted_, container_->record, rules_);
   }
-  outcome_.wanted = wanted_.size();
-  outcome_.present = difference_.matched;
-  tell_refusals();
   co_return Result<void>();
+}
+
+aio::Task<void> Pass::keep_learned() {
+  if (difference_.learned.empty()) co_return Result<void>();
+  for (Attributes& one : difference_.learned) {
+    container_->record.find(one.ifname)->attributes = std::move(one.attributes);
+  }
+  co_return co_await container_->save();
 }
 
 // Whether the pod has ended counts, not its phase otherwise, and not whether it is ready.
@@ -203,7 +228,7 @@ Result<bool> Pass::is_eligible() {
   host_.tell(pod, {.reason = model::kHotplugUnavailable,
                    .message = "the pod was created by a Multus that did not record its "
                               "network namespace; its networks change when it is recreated",
-                   .value = {}});
+                   .value = text_of(*pod)});
   return false;
 }
 
@@ -283,7 +308,7 @@ void Pass::tell_refusals() {
     if (++told > kMostRefusals) continue;
     host_.tell(pod, {.reason = model::kInterfaceChangeIgnored,
                      .message = cat(one.ifname, " from ", excerpt(one.network), ": ", one.reason),
-                     .value = cat(one.ifname, " ", text_of(*pod))});
+                     .value = cat(one.ifname, " ", json::dump(one.wanted, json::kSorted))});
   }
   if (told <= kMostRefusals) return;
   host_.tell(pod, {.reason = model::kInterfaceAddRejected,
@@ -307,7 +332,7 @@ aio::Task<void> Pass::apply() {
     MNET_CO_TRY_VOID(co_await add(addition));
   }
   const bool is_done = difference_.removals.empty() && difference_.additions.empty() &&
-                       !container_->record.status_behind;
+                       !container_->record.status_behind && !check_.is_due;
   if (ends() || is_done) co_return Result<void>();
   outcome_.status = co_await bounded(write_status(), std::chrono::milliseconds(0));
   co_return Result<void>();
@@ -335,11 +360,14 @@ aio::Task<void> Pass::remove(Removal removal) {
   outcome_.failing.insert(operation.key());
   if (!host_.may_try(operation)) co_return Result<void>();
   const auto begun = Clock::now();
+  model::StaleStatus stale;
+  if (const auto* there = container_->record.find(removal.ifname)) stale = status_of(*there);
   Container container(core_, make_job(attach::Verb::kDel, removal.ifname));
   Unplug unplug(container);
   const auto removed = co_await bounded(unplug.run_by_annotation(), kPatience);
   host_.note(container_->pod, operation, Clock::now() - begun, removed, false);
   if (!removed) co_return Result<void>();
+  outcome_.removed.push_back(std::move(stale));
   container_->record = container.record;  // its device is free
   not_removed_.erase(removal.ifname);
   outcome_.failing.erase(operation.key());
@@ -401,22 +429,37 @@ aio::Task<std::vector<model::NetworkStatus>> Pass::statuses() {
   co_return all;
 }
 
+// What has come back since is not stale.
+std::vector<model::StaleStatus> Pass::stale_statuses() const {
+  std::vector<model::StaleStatus> stale = container_->record.stale_statuses;
+  for (const model::StaleStatus& one : check_.removed) {
+    const bool is_there = std::ranges::any_of(one.ifnames, [&](const std::string& ifname) {
+      return container_->record.find(ifname) != nullptr;
+    });
+    if (!is_there) stale.push_back(one);
+  }
+  return stale;
+}
+
 // If the pod's ADD still owes its status, write that first: it covers everything.
 aio::Task<void> Pass::write_status() {
   MNET_CO_TRY_VOID(co_await reload());
-  if (!container_->record.status_behind) co_return Result<void>();
+  const bool is_behind = container_->record.status_behind;
+  if (!is_behind && !check_.is_due) co_return Result<void>();
   if (container_->record.status_owed) {
     co_return Error(Errc::kUnavailable, "the network status of the pod's ADD is written first");
   }
   MNET_CO_TRY(auto&& attached, co_await statuses());
+  const std::vector<model::StaleStatus> stale = stale_statuses();
   attach::Reporter reporter(core_, container_->job.base, container_->pod);
   auto edit = [&](const std::optional<std::string>& text) -> Result<std::optional<std::string>> {
-    MNET_TRY(auto&& edited, model::with_changes(text, container_->record.stale_statuses, attached));
+    MNET_TRY(auto&& edited, model::with_changes(text, stale, attached));
     if (!edited) return std::optional<std::string>();
     reporter.tell_shortcomings(*edited);
     return std::optional<std::string>(edited->text());
   };
   MNET_CO_TRY_VOID(co_await core_.ports.source->edit_status(container_->pod, edit));
+  if (!is_behind) co_return Result<void>();
   container_->record.status_behind = false;
   container_->record.stale_statuses.clear();
   co_return co_await container_->save();

@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "hotplug/container.h"
 #include "hotplug/difference.h"
+#include "model/attachment_record.h"
 #include "model/hotplug_settings.h"
 #include "model/network_status.h"
 #include "model/objects.h"
@@ -38,6 +39,13 @@ struct Operation {
 
   // The same for every attempt at it.
   std::string key() const;
+};
+
+// A client of /delegate may have written the network status from what it had read before
+// (05, 3.12): it is read, and mended, though the record does not say that it lags behind.
+struct StatusCheck {
+  bool is_due = false;
+  std::vector<model::StaleStatus> removed = {};  // what was unplugged lately
 };
 
 // Something that is reported once for a pod, not at every pass.
@@ -71,6 +79,7 @@ struct PassOutcome {
   std::set<std::string> failing = {};  // operations that are not done, by key
   bool is_unfinished = false;          // it took long: another pass goes on with the rest
   Result<void> status = {};            // outcome of writing it; an error: it lags behind
+  std::vector<model::StaleStatus> removed = {};
 };
 
 class Pass {
@@ -78,17 +87,19 @@ class Pass {
   // All of these must outlive it, and it must outlive its task. `request`: an ADD of the container;
   // its caller leaves when a DEL of the container comes.
   Pass(attach::Core& core, const model::HotplugSettings& settings, PassHost& host,
-       attach::Request request, aio::Timer& timer);
+       attach::Request request, StatusCheck check, aio::Timer& timer);
 
   // An error: nothing could be compared.
   aio::Task<PassOutcome> run();
 
  private:
   aio::Task<void> compare();
+  aio::Task<void> judge();
   Result<bool> is_eligible();
   aio::Task<void> read_wanted();
   aio::Task<void> look_at_links();
   aio::Task<void> look_for_clients_networks(DifferenceRules* rules);
+  aio::Task<void> keep_learned();
   bool lacks_index() const;
   void tell_refusals();
   aio::Task<void> apply();
@@ -98,6 +109,7 @@ class Pass {
   aio::Task<void> attach(Addition addition, bool* is_rejected);
   aio::Task<void> write_status();
   aio::Task<std::vector<model::NetworkStatus>> statuses();
+  std::vector<model::StaleStatus> stale_statuses() const;
   // Runs the operation to its end; if a DEL of the container comes, cuts it off after a while.
   aio::Task<void> bounded(aio::Task<void> task, std::chrono::milliseconds patience);
   // The pass has used its time: others wait for the worker, and for the room that it holds.
@@ -110,6 +122,7 @@ class Pass {
   const model::HotplugSettings& settings_;
   PassHost& host_;
   attach::Request request_;
+  const StatusCheck check_;
   aio::Timer& timer_;
   std::unique_ptr<Container> container_;
   std::vector<model::NetworkSelectionElement> wanted_;

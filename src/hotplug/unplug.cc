@@ -86,17 +86,20 @@ aio::Task<void> Unplug::run_by_annotation() {
   co_return co_await remove_recorded();
 }
 
-// DEL works by name, so a link that another program has renamed survives it: it gets its old name
-// back and is deleted once more (kubevirt#14074).
+// DEL is by name. A link that another program has renamed survives it, or makes it fail; under its
+// old name it goes (kubevirt#14074).
 aio::Task<void> Unplug::take_down(model::AttachmentPtr attachment, std::uint64_t link_index) {
-  MNET_CO_TRY_VOID(co_await container_.take_down(attachment));
-  MNET_CO_TRY(const auto& survivor, co_await find_survivor(link_index));
-  if (!survivor || *survivor == attachment->ifname) co_return Result<void>();
+  auto deleted = co_await container_.take_down(attachment);
+  auto found = co_await find_survivor(link_index);
+  if (!found && !deleted) co_return deleted;
+  MNET_CO_TRY(const auto& survivor, std::move(found));
+  if (!survivor || *survivor == attachment->ifname) co_return deleted;
   container_.job.base.log.warning(cat("the link of interface ", attachment->ifname,
                                       " has survived its DEL as ", excerpt(*survivor),
                                       ": it is renamed, and deleted once more"));
   auto renamed = co_await container_.core.ports.link_names->rename(attachment->netns, link_index,
                                                                    attachment->ifname);
+  if (!renamed && !deleted) co_return deleted;
   if (!renamed) {
     co_return std::move(renamed).error().wrap(
         cat("the link was renamed to ", excerpt(*survivor), " and survived DEL"));
