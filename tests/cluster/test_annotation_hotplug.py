@@ -75,6 +75,24 @@ def test_what_others_write_into_the_status_stays(plugging, space):
     assert pod.delete().ok
 
 
+def test_what_the_external_controller_writes_over_the_status_comes_back(plugging, space):
+    """It writes what it had read before it called (05, 1.6 and 3.12)."""
+    pod = plugging.pod("web", networks="red@net1")
+    assert pod.add().ok
+    read, hot = pod.status, networks.ptp("hot", "10.64.0.0/24")
+
+    assert pod.delegate("ADD", hot, "hot0").status == 200
+    annotate(space, pod, "blue@net2")
+    until(lambda: entries(pod) == [("cluster", "eth0"), ("blue", "net2")], lambda: entries(pod))
+    written = [{"name": f"{pod.namespace}/hot", "interface": "hot0"}, *reversed(read)]
+    space.cluster.request("PATCH", space.path("pods", "web") + "/status",
+                          {"metadata": {"annotations": {STATUS: json.dumps(written)}}}, MERGE)
+
+    until(lambda: entries(pod) == [("hot", "hot0"), ("cluster", "eth0"), ("blue", "net2")], lambda: entries(pod), timeout=30)
+    assert pod.links() == {"eth0", "hot0", "net2"}
+    assert pod.delete().ok
+
+
 @pytest.mark.spec("05:51")
 def test_a_restart_asks_the_server_for_nothing_but_watches(plugging, space):
     pod = plugging.pod("web", networks="red@net1")

@@ -201,6 +201,31 @@ def test_a_restart_with_a_hundred_pods_runs_and_writes_nothing(node, fake):
 
 
 @pytest.mark.spec("05:58")
+@pytest.mark.parametrize("damage", [lambda text: text[:len(text) // 2], lambda text: "", lambda text: "[]",
+                                    lambda text: text.replace('"version":1', '"version":9')],
+                         ids=["cut", "empty", "another-kind", "another-version"])
+def test_a_damaged_record_is_made_up_and_written_anew(node, fake, damage):
+    node.configure(fake.network("cluster"), fake.network("extra"))
+    for name in NAMES:
+        node.network(name, fake.network(name))
+    node.start(hotplug=True)
+    pod = node.pod("red@net8,green@net9")
+    assert pod.add().ok
+    record = pod.host.path(f"/var/lib/cni/multus/_attachments/{pod.container_id}.json")
+    node.daemon.kill()
+    record.write_text(damage(record.read_text()))
+    calls = len(fake.calls())
+
+    node.start(hotplug=True)
+    edit(pod, "green@net9,blue@net8")
+
+    until(lambda: fake.order()[calls:] == ["DEL red", "ADD blue"], fake.order)
+    until(lambda: [name for _, name in entries(pod)] == ["eth0", "net1", "net9", "net8"], lambda: entries(pod))
+    assert [one["ifName"] for one in pod.record()["attachments"]] == ["eth0", "net1", "net9", "net8"]
+    assert pod.delete().ok and pod.remembered() == []
+
+
+@pytest.mark.spec("05:58")
 def test_a_record_that_cannot_be_read_is_not_an_empty_one(node, fake):
     node.configure(fake.network("cluster"))
     for name in NAMES:
@@ -250,6 +275,41 @@ def test_a_daemon_that_was_killed_in_between_leaves_nothing_half_done(plugging, 
     plugging.start(hotplug=True)
 
     wait_for(pod, net1="blue", net2="green")
+
+
+@pytest.mark.spec("05:50")
+def test_a_daemon_that_was_killed_while_it_detached_detaches_again(plugging, fake):
+    gate = fake.gate()
+    plugging.network("slow", fake.network("slow", plugin_type=fake.install_linking(), DEL={"gate": gate.path}))
+    pod = plugging.pod("red@net1,slow@net2")
+    assert pod.add().ok
+    edit(pod, "red@net1")
+    gate.reached()
+
+    plugging.daemon.kill()
+    gate.open()
+    plugging.start(hotplug=True)
+
+    wait_for(pod, net1="red")
+    assert [call.command for call in fake.calls(network="slow")] == ["ADD", "DEL", "DEL"]
+
+
+@pytest.mark.spec("05:66")
+def test_a_daemon_that_is_told_to_end_begins_nothing_more(plugging, fake):
+    gate = add_slow_network(plugging, fake)
+    pod = plugging.pod()
+    assert pod.add().ok
+    edit(pod, "slow@net1,blue@net2")
+    gate.reached()
+
+    plugging.daemon.terminate(times=2)
+    gate.open()
+    assert plugging.daemon.process.wait() == 0
+    assert pod.links() == {"eth0", "net1"}
+
+    plugging.start(hotplug=True)
+    wait_for(pod, net1="slow", net2="blue")
+    assert [call.command for call in fake.calls(network="slow")] == ["ADD"]
 
 
 @pytest.mark.spec("05:46")

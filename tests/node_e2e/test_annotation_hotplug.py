@@ -42,10 +42,25 @@ def wait_for(space, pod, **links):
     until(is_so, lambda: f"{links}: {space.addresses(pod)}, {links_in_status(space, pod)}", timeout=90)
 
 
+# A process that runs before, and says which links it sees whenever that changes.
+WATCH = """trap 'exit 0' TERM
+while :; do
+  now=$(echo $(ls /sys/class/net))
+  [ "$now" = "$seen" ] || echo "$now"
+  seen=$now
+  sleep 0.1
+done"""
+
+
+def seen(space, pod):
+    """Which links the pod's own process has seen, one set for each change."""
+    return [set(line.split()) - {"lo"} for line in space.kubectl("logs", pod).splitlines()]
+
+
 def test_annotations_attach_replace_and_detach(plugging, space):
     space.network("red", networks.ptp("red", "10.61.0.0/24"))
     space.network("blue", networks.ptp("blue", "10.62.0.0/24"))
-    space.pod("web")
+    space.pod("web", script=WATCH)
 
     annotate(space, "web", "red@net1")
     wait_for(space, "web", net1="red")
@@ -53,8 +68,42 @@ def test_annotations_attach_replace_and_detach(plugging, space):
     annotate(space, "web", "blue@net1")
     wait_for(space, "web", net1="blue")
     assert space.addresses("web")["net1"].startswith("10.62.")
+    until(lambda: seen(space, "web")[-1] == {"eth0", "net1"}, lambda: seen(space, "web"))
     annotate(space, "web", "")
     wait_for(space, "web")
+    until(lambda: seen(space, "web")[-1] == {"eth0"}, lambda: seen(space, "web"))
+
+
+def test_a_link_that_the_pod_has_renamed_is_detached(plugging, space):
+    """As virt-launcher does (kubevirt#14074): the name is another link's by then."""
+    space.network("red", networks.ptp("red", "10.61.0.0/24"))
+    space.pod("web", containers={"securityContext": {"capabilities": {"add": ["NET_ADMIN"]}}})
+    annotate(space, "web", "red@net1")
+    wait_for(space, "web", net1="red")
+
+    space.execute("web", "sh", "-c", "ip link set net1 down && ip link set net1 name net1-nic && ip link set net1-nic up && "
+                                     "ip link add net1 type bridge && ip link set net1-nic master net1")
+    annotate(space, "web", "")
+
+    wait_for(space, "web")
+
+
+def test_a_pod_that_is_deleted_ends_a_plugin_that_hangs(node, plugging, space):
+    plugin = node.host.path("/opt/cni/bin/hangs")
+    plugin.write_text("#!/bin/sh\n[ $CNI_COMMAND = ADD ] && exec sleep 600\nexec /opt/cni/bin/ptp\n")
+    plugin.chmod(0o755)
+
+    def hangs():
+        return any(line.startswith("sleep 600") for line in node.host.processes().values())
+    space.network("slow", {**networks.ptp("slow", "10.61.0.0/24"), "type": "hangs"})
+    space.pod("web")
+    annotate(space, "web", "slow@net1")
+    until(hangs, lambda: node.host.processes(), 30)
+
+    space.kubectl("delete", "pod", "web", "--timeout=90s")  # not before its DEL
+
+    assert not hangs()
+    plugin.unlink()
 
 
 def test_the_external_controllers_calls_are_served_beside_it(node, plugging, space):
