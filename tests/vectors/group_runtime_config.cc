@@ -51,16 +51,12 @@ Result<model::NetworkSelectionElement> selection_of(const json::Object& object) 
   fields.read("ips", selection.ips);
   fields.read("deviceID", selection.device_id);
   if (auto done = fields.done(); !done) return broken(done.error());
-  if (const json::Value* value = fields.find("portMappings")) {
-    auto mappings = model::read_port_mappings(*value, "portMappings");
-    if (!mappings) return broken(mappings.error());
-    selection.port_mappings = *std::move(mappings);
-  }
-  if (const json::Value* value = fields.find("bandwidth")) {
-    auto bandwidth = model::read_bandwidth(*value, "bandwidth");
-    if (!bandwidth) return broken(bandwidth.error());
-    selection.bandwidth = *bandwidth;
-  }
+  auto mappings = model::find_port_mappings(fields, "portMappings");
+  if (!mappings) return broken(mappings.error());
+  selection.port_mappings = *std::move(mappings);
+  const auto bandwidth = model::find_bandwidth(fields, "bandwidth");
+  if (!bandwidth) return broken(bandwidth.error());
+  selection.bandwidth = *bandwidth;
   return selection;
 }
 
