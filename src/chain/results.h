@@ -24,7 +24,7 @@ class Results {
   // Notes how far a DEL came (CachedResult::deleted_from), durably. No such entry is fine.
   virtual aio::Task<void> note_deleted(std::string cni_dir, cni::CacheKey key,
                                        std::size_t from) = 0;
-  virtual aio::Task<void> remove_result(std::string cni_dir, cni::CacheKey key) = 0;
+  virtual aio::Task<void> remove_result(std::string cni_dir, cni::CacheKey key) = 0;  // in place
 };
 
 }  // namespace mnet::chain
