@@ -74,7 +74,8 @@ class RunOnNodes : public testing::Test {
   ~RunOnNodes() override { refusals_.release(); }
 
   aio::Task<void> ask(std::vector<DaemonPod> pods) {
-    answers_.emplace(co_await run_on_nodes(cluster_.get(), std::move(pods), {.command = {"x"}}));
+    answers_.emplace(co_await run_on_nodes(
+        cluster_.get(), std::move(pods), {.command = {"x"}, .patience = std::chrono::seconds(60)}));
     co_return Result<void>();
   }
 
