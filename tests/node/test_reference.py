@@ -19,6 +19,7 @@ PRESET = re.compile(r"^\s+--([\w-]+)=([/\d]\S*)(?!.*\bdefault\b)", re.MULTILINE)
 UNKNOWN = re.compile(r"flag provided but not defined|unknown flag|unknown shorthand|Unknown option")
 # Words before the flags, such that each flag is taken after one of them.
 BEFORE = {"cni-node": ([], ["install"], ["watch"], ["list"]), "kube-watch": (["object", "pods", "x"], ["file", "/x"])}
+ALONE = {"multusctl": "--version"}  # taken as the only word
 
 
 def section(program):
@@ -53,6 +54,8 @@ def named_for(program):
 
 def takes(host, program, flag):
     """Nothing is done: the last word is wrong in any case."""
+    if ALONE.get(program) == flag:
+        return not UNKNOWN.search(said(host, program, flag))
     forms = [f"{flag}=1", *([flag] if program in BEFORE else [])]
     return any(not UNKNOWN.search(line) or flag not in re.findall(r"--?[\w-]+", line)
                for before in BEFORE.get(program, ([],)) for form in forms
