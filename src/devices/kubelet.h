@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "devices/pod_resources.h"
+#include "devices/proto_stream.h"
 #include "devices/shared_call.h"
 
 namespace mnet::devices {
@@ -28,7 +29,7 @@ struct KubeletSettings {
   // Of a list. It tells of every container of the node, of which authors of pods may make
   // thousands, so that an answer of 16 MiB is one of twenty pods; other pods are skipped as they
   // come.
-  std::size_t most_of_list = 128u << 20;
+  std::size_t most_of_list = ProtoStream::kLargest;
   Random random = make_random();
   aio::Timer* timer = &aio::Timer::steady();
 };

@@ -38,8 +38,7 @@ class ProtoStream {
  public:
   static constexpr std::size_t kDeepest = 6;         // messages inside each other
   static constexpr std::size_t kLongestText = 4096;  // of those that are not skipped
-  // What the length of a gRPC message can say; whoever feeds the bytes sets a closer limit.
-  static constexpr std::uint64_t kLargest = 0xffff'ffff;
+  static constexpr std::uint64_t kLargest = 128u << 20;
 
   // The visitor must outlive it.
   explicit ProtoStream(ProtoVisitor& visitor) : visitor_(visitor) {}
