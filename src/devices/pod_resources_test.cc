@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "devices/proto_stream.h"
 #include "devices/proto_text.h"
 
 namespace mnet::devices {
@@ -91,7 +92,8 @@ TEST(PodResources, ThatAreNotAMessageAreAnError) {
               HasSubstr("runs past its message"));
   EXPECT_THAT(error_of(field(1, varint(2 << 3))), HasSubstr("runs past its message"));
   EXPECT_THAT(error_of(field(1, field(1, std::string(5000, 'p')))), HasSubstr("more than 4096"));
-  EXPECT_THAT(error_of(varint(1 << 3 | 2) + varint(17u << 20)), HasSubstr("past the one around"));
+  EXPECT_THAT(error_of(varint(1 << 3 | 2) + varint(ProtoStream::kLargest + 1)),
+              HasSubstr("past the one around"));
 }
 
 // Fields of numbers and those that newer kubelets will add.
