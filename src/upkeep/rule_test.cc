@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -200,6 +202,92 @@ TEST_F(RuleTest, ADelOfTheRuntimeIsNotJudged) {
 
   EXPECT_EQ(netns_of_run(), "/c1");
 }
+
+// Containers come and go: their paths, addresses, devices and, after a boot, the numbers of their
+// namespaces are used again. What the last one of a path has is its own until the path is gone.
+class RuleProperty : public RuleTest, public ::testing::WithParamInterface<unsigned> {
+ protected:
+  struct Container {
+    std::string id, path, network;
+    std::string device = {};
+    std::uint64_t inode = 0;
+    bool is_of_this_boot = true;
+  };
+  unsigned draw(unsigned limit) { return static_cast<unsigned>(random_() % limit); }
+
+  void add_one() {
+    Container one{.id = cat("c", containers_.size()),
+                  .path = cat("/p", draw(4)),
+                  .network = draw(2) == 0 ? "a" : "b",
+                  .inode = 100 + containers_.size()};
+    if (draw(3) == 0) one.device = cat("0000:3b:02.", draw(2));
+    node_.links.namespaces[one.path] = {};
+    node_.links.inodes[one.path] = one.inode;
+    RequestText text = of(one.id, one.network);
+    text.netns = one.path;
+    const auto added = add(text);
+    ASSERT_TRUE(added) << added.error().text();
+    forget();
+    auto record = model::decode_record(node_.records.records.at(one.id)).value();
+    record.attachments[0].device_id = one.device;
+    if (draw(4) == 0) {
+      one.is_of_this_boot = false;
+      record.boot_id = "earlier";
+    }
+    node_.records.records[one.id] = model::encode_record(record);
+    if (!one.device.empty()) {
+      node_.records.scratch.at(one.id)[0].as_object()->set("deviceID", one.device);
+    }
+    containers_.push_back(one);
+  }
+  Result<void> del_one(const Container& one) {
+    RequestText text = of(one.id, "other");
+    text.netns = one.path;
+    auto request = attach::read_text(attach::Verb::kDel, text, log_);
+    request->rule = &rule_;
+    return attach::complete(aio::run(loop_, attachments_.typed().del(*std::move(request))));
+  }
+  bool is_there(const std::string& path) const { return node_.links.namespaces.contains(path); }
+  bool lives(const Container& one) const {
+    return one.is_of_this_boot && is_there(one.path) &&
+           node_.links.inodes.at(one.path) == one.inode;
+  }
+  // Every fake plugin gives the same address, so one network has one.
+  bool is_held(const Container& gone) const {
+    return std::ranges::any_of(containers_, [&](const Container& other) {
+      return other.id != gone.id && lives(other) && node_.records.records.contains(other.id) &&
+             (other.network == gone.network ||
+              (!gone.device.empty() && other.device == gone.device));
+    });
+  }
+
+  std::minstd_rand random_{GetParam()};
+  std::vector<Container> containers_;
+};
+
+TEST_P(RuleProperty, ADelTouchesNothingOfALivingContainer) {
+  for (unsigned step = 0; step < 30; ++step) {
+    if (containers_.empty() || draw(3) == 0) add_one();
+    if (draw(6) == 0) node_.links.namespaces.erase(cat("/p", draw(4)));
+    const Container& one = containers_[draw(static_cast<unsigned>(containers_.size()))];
+    if (lives(one) || !node_.records.records.contains(one.id)) continue;
+    const bool is_kept = is_held(one);
+    const bool leads_elsewhere = is_there(one.path);  // before the fakes make what they look at
+    forget();
+
+    const auto done = del_one(one);
+
+    const std::string where = cat("step ", step, ", container ", one.id);
+    EXPECT_EQ(done.has_value(), !is_kept) << where;
+    EXPECT_EQ(node_.records.records.contains(one.id), is_kept) << where;
+    EXPECT_EQ(node_.runs().empty(), is_kept) << where;
+    for (const auto& run : node_.plugins.runs) {
+      EXPECT_EQ(run.netns, leads_elsewhere ? "" : one.path) << where;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RuleProperty, ::testing::Range(1u, 101u));
 
 }  // namespace
 }  // namespace mnet::upkeep
