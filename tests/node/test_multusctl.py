@@ -258,4 +258,4 @@ def test_large_pods_of_a_tenant_keep_nobody_from_seeing_the_others(program, tmp_
         done = subprocess.run(["prlimit", f"--data={256 << 20}", program("multusctl"), *words, "--kubeconfig", kubeconfig],
                               capture_output=True, text=True, timeout=300)
     assert "p179" in done.stdout, done.stderr
-    assert done.stdout.count("bad-annotation" if words[0] == "pods" else "MN030") == 180
+    assert done.stdout.count("no-definition" if words[0] == "pods" else "MN032") == 180
