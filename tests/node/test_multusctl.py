@@ -255,7 +255,7 @@ def large_pods(tmp_path, count):
 def test_large_pods_of_a_tenant_keep_nobody_from_seeing_the_others(program, tmp_path, words):
     """A page of them has 120 MB, and would be gigabytes of values."""
     with large_pods(tmp_path, 180) as kubeconfig:
-        done = subprocess.run(["prlimit", f"--data={256 << 20}", program("multusctl"), *words, "--kubeconfig", kubeconfig],
+        done = subprocess.run(["prlimit", f"--data={512 << 20}", program("multusctl"), *words, "--kubeconfig", kubeconfig],
                               capture_output=True, text=True, timeout=300)
     assert "p179" in done.stdout, done.stderr
     assert done.stdout.count("no-definition" if words[0] == "pods" else "MN032") == 180
