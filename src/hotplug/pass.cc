@@ -206,8 +206,10 @@ aio::Task<void> Pass::judge() {
   co_return Result<void>();
 }
 
+// A reconstructed record is kept too: whose each network is shows in the annotation only until the
+// pod is edited.
 aio::Task<void> Pass::keep_learned() {
-  if (difference_.learned.empty()) co_return Result<void>();
+  if (difference_.learned.empty() && rules_.reconstructed.empty()) co_return Result<void>();
   for (Attributes& one : difference_.learned) {
     container_->record.find(one.ifname)->attributes = std::move(one.attributes);
   }

@@ -201,6 +201,33 @@ def test_a_restart_with_a_hundred_pods_runs_and_writes_nothing(node, fake):
 
 
 @pytest.mark.spec("05:58")
+@pytest.mark.parametrize("damage", [lambda text: text[:len(text) // 2], lambda text: "", lambda text: "[]",
+                                    lambda text: text.replace('"version":1', '"version":9')],
+                         ids=["cut", "empty", "another-kind", "another-version"])
+def test_a_damaged_record_is_made_up_and_kept(node, fake, damage):
+    node.configure(fake.network("cluster"), fake.network("extra"))
+    for name in NAMES:
+        node.network(name, fake.network(name))
+    node.start(hotplug=True)
+    pod = node.pod("red@net8,green@net9")
+    assert pod.add().ok
+    record = pod.host.path(f"/var/lib/cni/multus/_attachments/{pod.container_id}.json")
+    node.daemon.kill()
+    damaged = damage(record.read_text())
+    record.write_text(damaged)
+    calls = len(fake.calls())
+
+    node.start(hotplug=True)
+    until(lambda: record.exists() and record.read_text() != damaged, "the record is written anew")
+    edit(pod, "green@net9,blue@net8")
+
+    until(lambda: fake.order()[calls:] == ["DEL red", "ADD blue"], fake.order)
+    until(lambda: [name for _, name in entries(pod)] == ["eth0", "net1", "net9", "net8"], lambda: entries(pod))
+    assert [one["ifName"] for one in pod.record()["attachments"]] == ["eth0", "net1", "net9", "net8"]
+    assert pod.delete().ok and pod.remembered() == []
+
+
+@pytest.mark.spec("05:58")
 def test_a_record_that_cannot_be_read_is_not_an_empty_one(node, fake):
     node.configure(fake.network("cluster"))
     for name in NAMES:
