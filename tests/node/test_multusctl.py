@@ -250,7 +250,7 @@ def large_pods(tmp_path, count):
         server.shutdown()
 
 
-@pytest.mark.release("limits")
+@pytest.mark.without_sanitizers  # they take memory themselves
 @pytest.mark.parametrize("words", [["pods", "-A"], ["lint", "--cluster"]], ids=lambda words: words[0])
 def test_large_pods_of_a_tenant_keep_nobody_from_seeing_the_others(program, tmp_path, words):
     """A page of them has 120 MB, and would be gigabytes of values."""
