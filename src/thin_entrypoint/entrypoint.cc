@@ -19,6 +19,8 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/at.h"
+#include "json/json.h"
 #include "nodeconf/changes.h"
 #include "nodeconf/kubeconfig_file.h"
 #include "nodeconf/service_account.h"
@@ -44,6 +46,16 @@ Result<void> check_place(std::string_view flag, const std::string& path, bool is
   if (::stat(path.c_str(), &status) != 0) return refused(errno_text(errno));
   if (S_ISDIR(status.st_mode) == is_folder) return {};
   return refused(is_folder ? "not a directory" : "it is a directory");
+}
+
+// Whether a multus-daemon has written it, which takes this program's place on the node and is not
+// ready without it.
+Result<bool> is_of_daemon(const std::string& path) {
+  const auto text = sys::read_file(path);
+  if (!text && text.error().os_errno() == ENOENT) return false;
+  if (!text) return text.error();
+  const auto conf = json::parse_object(*text);
+  return conf && json::text_at(*conf, {"type"}) == "multus-shim";
 }
 
 // True if the file had to be written.
@@ -138,8 +150,11 @@ Result<bool> Entrypoint::refresh_configuration() {
 
 Result<bool> Entrypoint::write_configuration(const std::string& name, const std::string& text) {
   MNET_TRY(auto&& written, keep(conf_path(name), text));
+  const std::string sibling = conf_path(name == kConf ? kConflist : kConf);
+  MNET_TRY(const bool is_the_daemons, is_of_daemon(sibling));
+  if (is_the_daemons) return written;
   // The runtime would read the sibling for other versions first, or instead.
-  MNET_TRY(auto&& removed, sys::remove_file(conf_path(name == kConf ? kConflist : kConf)));
+  MNET_TRY(auto&& removed, sys::remove_file(sibling));
   return written || removed;
 }
 

@@ -255,6 +255,21 @@ TEST(Entrypoint, LeavesOnlyOneOfTheTwoFiles) {
       [&] { return node.has("net.d/00-multus.conflist") && !node.has("net.d/00-multus.conf"); }));
 }
 
+// Else each would wait for the other: the daemon is not ready without its file, and while it is not
+// ready a roll-out keeps the pod of thin multus.
+TEST(Entrypoint, LeavesTheFileOfADaemonThatTakesItsPlace) {
+  Node node;
+  node.start();
+  node.dir.write("net.d/10-primary.conf", R"({"cniVersion":"1.0.0","name":"n","type":"t"})");
+  ASSERT_TRUE(node.until([&] { return !node.has("net.d/00-multus.conf"); }));
+
+  node.dir.write("net.d/00-multus.conf", R"({"name":"m","type":"multus-shim"})");
+  fs::remove(node.dir / "net.d/00-multus.conflist");
+
+  EXPECT_TRUE(node.until([&] { return node.has("net.d/00-multus.conflist"); }));
+  EXPECT_TRUE(node.has("net.d/00-multus.conf"));
+}
+
 TEST(Entrypoint, AnEarlierFileTakesOver) {
   Node node;
   node.start();
