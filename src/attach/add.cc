@@ -25,6 +25,7 @@
 #include "attach/source.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/error_list.h"
 #include "base/netns_id.h"
 #include "base/reading.h"
 #include "base/result.h"
@@ -270,14 +271,20 @@ aio::Task<void> Adding::undo() {
   auto undone = co_await networks_->take_down();
   RecordAccess access(core_, job_);
   if (undone && gone()) co_return co_await access.remove();
-  // The DEL of a plugin that cannot be started would fail as its ADD did, for ever.
-  if (auto untouched = networks_->untouched(); !untouched.empty()) {
-    MNET_CO_TRY(ContainerRecords record, co_await access.load_readable());
-    if (record.delegates) {
-      MNET_CO_TRY_VOID(co_await access.mark_removed(std::move(record), std::move(untouched)));
-    }
-  }
-  co_return undone;
+  ErrorList errors;
+  errors.add(std::move(undone));
+  auto marked = co_await forget_untouched(access);
+  errors.add(std::move(marked));
+  co_return errors.join(" / ");
+}
+
+// The DEL of a plugin that cannot be started would fail as its ADD did, for ever.
+aio::Task<void> Adding::forget_untouched(RecordAccess access) {
+  auto untouched = networks_->untouched();
+  if (untouched.empty()) co_return Result<void>();
+  MNET_CO_TRY(ContainerRecords record, co_await access.load_readable());
+  if (!record.delegates) co_return Result<void>();
+  co_return co_await access.mark_removed(std::move(record), std::move(untouched));
 }
 
 }  // namespace mnet::attach

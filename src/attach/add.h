@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "aio/task.h"
+#include "attach/container_records.h"
 #include "attach/containers.h"
 #include "attach/core.h"
 #include "attach/network_attacher.h"
@@ -39,6 +40,7 @@ class Adding {
   // All that is remembered is durable. No `record`: that of begin() stays for now.
   aio::Task<void> end(std::function<json::Object()> record);
   aio::Task<void> undo();
+  aio::Task<void> forget_untouched(RecordAccess access);
   std::optional<cni::CacheEntry> last_result() const;
   json::Object last_record() const;
   Result<void> accept(const Result<void>& record) const;

@@ -717,6 +717,26 @@ TEST_F(AddResolvedTest, SaysWhichPodHoldsTheDeviceThatAPluginRefuses) {
                         "device"));
 }
 
+TEST_F(AddResolvedTest, DoesNotNameThePodOfAnotherNamespaceThatHoldsTheDevice) {
+  define_text("x", R"({"cniVersion":"1.0.0","type":"t"})", "r/vf");
+  node_.devices.ids["r/vf"] = {"0000:00:00.1"};
+  add_pod("x");
+  ASSERT_TRUE(add(request(conf_)));
+  node_.records.records.at("c1").set("podNamespace", "elsewhere");
+  node_.plugins.errors.emplace("ADD x", Error(Errc::kPlugin, "no such device"));
+  RequestText second = request(conf_);
+  second.container_id = "c2";
+  second.netns = "/ns2";
+  node_.links.namespaces["/ns2"] = {};
+
+  auto refused = add(std::move(second));
+
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(),
+              AllOf(HasSubstr("device 0000:00:00.1, which a pod of another namespace holds: "),
+                    Not(HasSubstr("elsewhere"))));
+}
+
 // 02, 12: row 80
 TEST_F(AddResolvedTest, RunsANetworkOfABridgeMarkerWithoutADevice) {
   define_text("x", R"({"cniVersion":"1.0.0","type":"t"})", "bridge.network/br1");

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -72,6 +74,31 @@ TEST_F(AddTest, NeverDeletesANetworkOfWhichNoPluginRan) {
     EXPECT_THAT(node_.records.scratch, IsEmpty());
     cause->clear();
   }
+}
+
+// Half of the plugin's work may be there.
+TEST_F(AddTest, DeletesANetworkWhoseAddEndedByADefect) {
+  node_.plugins.on_run = [](const chain::PluginRun& what) {
+    if (what.command == "ADD" && what.ifname == "net1") throw std::runtime_error("a defect");
+  };
+
+  ASSERT_FALSE(add(request(delegates({"a", "b"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "ADD b net1", "DEL b net1", "DEL a eth0"));
+}
+
+TEST_F(AddTest, TellsBothWhyARollbackFailedAndWhyItCannotBeRecorded) {
+  node_.plugins.missing.insert("tb");
+  node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "still in use"));
+  node_.plugins.on_run = [this](const chain::PluginRun& what) {
+    if (what.command == "DEL") node_.records.scratch_error = Error::from_errno(EMFILE, "open");
+  };
+
+  ASSERT_FALSE(add(request(R"("delegates":[{"name":"a","type":"ta"},{"name":"b","type":"tb"}])")));
+
+  EXPECT_TRUE(logged("rollback is incomplete: "));
+  EXPECT_TRUE(logged("still in use / "));
+  EXPECT_TRUE(logged("Too many open files"));
 }
 
 TEST_F(AddTest, NamesTheMasterThatAPluginDoesNotFind) {

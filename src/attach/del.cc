@@ -129,7 +129,7 @@ aio::asio::awaitable<void> Deleting::note_readiness() {
   if (path.empty()) co_return;
   auto exists = co_await core_.ports.readiness.exists(path);
   if (!exists || !*exists) {
-    job_.log.error(cat("DEL continues without the readiness indicator file ", path));
+    job_.log.warning(cat("DEL continues without the readiness indicator file ", path));
   }
 }
 
@@ -205,13 +205,13 @@ aio::Task<DelOutcome> Deleting::conclude(ContainerRecords record, Removal remova
   if (!outcome.failed && !outcome.unreadable) {
     if (!record.has_file && !record.has_attachment_record) co_return outcome;
     auto removed = co_await access_.remove();
-    if (!removed) job_.log.error("cannot remove the scratch file", removed.error());
+    if (!removed) job_.log.error("cannot remove the records of the container", removed.error());
     co_return outcome;
   }
   if (job_.request.is_last && !was_short && !outcome.unreadable) {
     // Each plugin had its last chance: what stays on record would only be found again.
     auto removed = co_await access_.remove();
-    if (!removed) job_.log.error("cannot remove the scratch file", removed.error());
+    if (!removed) job_.log.error("cannot remove the records of the container", removed.error());
     co_return outcome;
   }
   const bool is_asked_for = job_.request.rule == nullptr;

@@ -142,8 +142,9 @@ aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
   co_await copy_device_info(attachment);
   const auto kept = index == unwritten_ ? std::nullopt : std::optional(Durability::kInPlace);
   bool has_run = false;
+  touched_[index] = true;  // noted first: whatever ends the call, half its work may be there
   auto result = co_await chain_.add(attachment, kept, &has_run);
-  touched_[index] = has_run;  // one that fails may still have left half its work behind
+  touched_[index] = has_run;
   if (!result) {
     unwritten_.reset();  // there is nothing to write
     // No plugin starts any more, not even after one that runs in another chain.
@@ -201,6 +202,7 @@ aio::asio::awaitable<Error> NetworkAttacher::with_holder(Error error,
   const auto ids = co_await core_.ports.records.list(job_.conf.cni_dir);
   if (!ids) co_return error;
   for (const std::string& id : *ids) {
+    if (job_.request.caller->gone()) break;
     if (id == job_.request.container_id) continue;
     const auto stored =
         co_await core_.ports.records.load(job_.conf.cni_dir, id, RecordParts::kRecord, kAnyWeight);
@@ -209,7 +211,10 @@ aio::asio::awaitable<Error> NetworkAttacher::with_holder(Error error,
     if (!record) continue;
     const bool is_holder = std::ranges::any_of(
         record->attachments, [&device](const auto& one) { return one.device_id == device; });
-    if (is_holder) co_return model::held_error(error, device, *record);
+    if (!is_holder) continue;
+    job_.log.verbose(cat("device ", excerpt(device), " is held by pod ", record->pod_ns, "/",
+                         record->pod_name, ", container ", id));
+    co_return model::held_error(error, device, *record, job_.pod.ns);
   }
   co_return error;
 }
@@ -247,7 +252,7 @@ void NetworkAttacher::announce() const {
 
 aio::Task<void> NetworkAttacher::take_down() {
   // DEL hands the result to the plugins; a network that never ran has none.
-  if (unwritten_ && touched_[*unwritten_]) {
+  if (unwritten_ && touched_[*unwritten_] && results_[*unwritten_].has_content()) {
     RecordAccess access(core_, job_);
     co_await access.restore_result(attachments_[*unwritten_], cni::to_json(results_[*unwritten_]));
   }

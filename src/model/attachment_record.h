@@ -60,7 +60,7 @@ struct AttachmentRecord {
   bool status_behind = false;
   std::vector<StaleStatus> stale_statuses;  // likewise: what it must not say any more
   bool status_owed = false;  // ADD has answered, and the network status is yet to be written
-  // Of `deleting`: a pending DEL is to end it (03, 2.14). If that is gone, a person gave it up.
+  // Of `deleting`: a pending DEL is to end it (03, 2.14), which was given up if its file is gone.
   bool is_pending = false;
   std::vector<RecordedAttachment> attachments;  // in the order they were attached
 

@@ -59,9 +59,12 @@ Error add_error(const Error& error, const Pod& pod, std::string_view network) {
                              "]: error adding container to network ", go_quoted(network), ": "));
 }
 
-Error held_error(const Error& error, std::string_view device, const AttachmentRecord& holder) {
-  return prefixed(error, cat("device ", excerpt(device), ", which pod ", holder.pod_ns, "/",
-                             holder.pod_name, " holds (container ", holder.container_id, "): "));
+Error held_error(const Error& error, std::string_view device, const AttachmentRecord& holder,
+                 std::string_view ns) {
+  const std::string who = holder.pod_ns == ns ? cat("pod ", holder.pod_ns, "/", holder.pod_name,
+                                                    " holds (container ", holder.container_id, ")")
+                                              : std::string("a pod of another namespace holds");
+  return prefixed(error, cat("device ", excerpt(device), ", which ", who, ": "));
 }
 
 Error name_error(Error error, const Delegate& delegate, std::string_view ifname) {

@@ -34,7 +34,9 @@ Error with_master(Error error, const Delegate& delegate);
 Error add_error(const Error& error, const Pod& pod, std::string_view network);
 
 // `device <device>, which pod <ns>/<pod> holds (container <id>): <error>`
-Error held_error(const Error& error, std::string_view device, const AttachmentRecord& holder);
+// A pod of another namespace than `ns` is not named: tenants read this.
+Error held_error(const Error& error, std::string_view device, const AttachmentRecord& holder,
+                 std::string_view ns);
 
 // `cannot set "<type>" interface name to "<ifname>": <error>`; the type of a list is empty (02, 5.1
 // step 7b).
