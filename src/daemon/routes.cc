@@ -65,7 +65,8 @@ struct Routes::Route {
   std::string_view path;
   Kind kind;
 
-  CniPath path_of_cni() const { return kind == Kind::kCni ? CniPath::kCni : CniPath::kDelegate; }
+  CniPath path_of_cni() const { return is_cni() ? CniPath::kCni : CniPath::kDelegate; }
+  bool is_cni() const { return kind == Kind::kCni; }
   bool is_probe() const { return kind == Kind::kHealth || kind == Kind::kReady; }
   bool allows(std::string_view method) const {
     if (kind == Kind::kStatus || path == Operations::kList) return method == "GET";
@@ -232,7 +233,7 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
   watch_client(*exchange, arrival);
 
   MNET_FAILPOINT_OR("request-before-admission", refused);
-  const auto slot = co_await turn(arrival.ticket, body);
+  const auto slot = co_await turn(arrival.ticket, route, body);
   if (arrival.caller->gone()) {
     needs_.metrics.count_dropped();
     co_return aio::cancelled_error();
@@ -272,10 +273,14 @@ void Routes::watch_client(http::Exchange& exchange, const Arrival& arrival) {
 }
 
 // Not a coroutine, as handle(): the arguments are not kept while the request waits.
-aio::Task<chain::Slot> Routes::turn(std::uint64_t ticket, std::string_view body) {
+aio::Task<chain::Slot> Routes::turn(std::uint64_t ticket, const Route* route,
+                                    std::string_view body) {
   Glance seen = body.empty() ? Glance{.ns = std::string(kUnread)} : glance(body);
-  // A DEL ends the other waiting requests of its container; one that names none ends nothing.
-  if (seen.is_del && !seen.container_id.empty()) needs_.requests.dismiss_others(seen.container_id);
+  // A DEL ends the other waiting requests of its container; one that names none ends nothing. One
+  // that unplugs an interface leaves those for other interfaces their turn.
+  if (seen.is_del && route->is_cni() && !seen.container_id.empty()) {
+    needs_.requests.dismiss_others(seen.container_id);
+  }
   chain::SlotRequest turn;
   turn.ticket = ticket;
   turn.ns = std::move(seen.ns);

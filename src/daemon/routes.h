@@ -94,7 +94,7 @@ class Routes {
                                           const Route* route);
   Arrival arrive(const http::Exchange& exchange);
   void watch_client(http::Exchange& exchange, const Arrival& arrival);
-  aio::Task<chain::Slot> turn(std::uint64_t ticket, std::string_view body);
+  aio::Task<chain::Slot> turn(std::uint64_t ticket, const Route* route, std::string_view body);
   void count(const http::Exchange& exchange, std::string_view path, const http::Response& response);
   http::Response counted(const http::Exchange& exchange, std::string_view path,
                          http::Response response);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <future>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -43,9 +44,9 @@ ServiceOptions slots(int count) {
   return options;
 }
 
-// The bytes of a request of /cni.
-std::string posted(const std::string& body) {
-  return cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
+// The bytes of a request.
+std::string posted(const std::string& body, std::string_view path = "/cni") {
+  return cat("POST ", path, " HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
 }
 
 void wait_for_line(TestService& service, std::size_t length) {
@@ -500,6 +501,27 @@ TEST(Routes, ADelEndsAnAddOfItsContainerThatStillWaits) {
   EXPECT_THAT(busy.read_all(), StartsWith("HTTP/1.0 200"));
   EXPECT_THAT(del.read_all(), StartsWith("HTTP/1.0 200"));
   EXPECT_THAT(service.order(), ElementsAre("ADD c1", "end of ADD c1", "DEL c2", "end of DEL c2"));
+}
+
+// It unplugs one interface; the request that waits may be for another.
+TEST(Routes, ADelOfOneInterfaceEndsNoRequestThatWaits) {
+  TestService service(slots(1));
+  service.with([](Service& inside) { inside.core.close("ADD"); });
+  http::RawClient busy(service.socket());
+  busy.send(posted(request_body(env_of("ADD", "c1"), "{}")));
+  service.wait_for("ADD c1");
+  http::RawClient check(service.socket());
+  check.send(posted(request_body(env_of("CHECK", "c2"), "{}")));
+  wait_for_line(service, 1);
+
+  http::RawClient unplug(service.socket());
+  unplug.send(posted(request_body(env_of("DEL", "c2"), R"({"name":"n"})"), "/delegate"));
+  wait_for_line(service, 2);
+  service.with([](Service& inside) { inside.core.open(); });
+
+  EXPECT_THAT(busy.read_all(), StartsWith("HTTP/1.0 200"));
+  EXPECT_THAT(check.read_all(), StartsWith("HTTP/1.0 200"));
+  EXPECT_THAT(unplug.read_all(), StartsWith("HTTP/1.0 200"));
 }
 
 // Three of four are for one namespace; the fourth is left to others, whatever they ask.

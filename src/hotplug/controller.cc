@@ -554,7 +554,11 @@ void Controller::conclude(const std::string& container_id, const Result<PassOutc
   entry.is_running = false;
   entry.is_quiet = false;
   if (!passed) {
-    if (passed.error().code() == Errc::kCancelled) return;
+    // A DEL took its place in the queue, which may end without having changed anything.
+    if (passed.error().code() == Errc::kCancelled) {
+      if (!stops_) enqueue(container_id, timer_.now() + settings_.retry_initial);
+      return;
+    }
     log_.error(cat("hot-plug: container ", container_id, " cannot be compared with its pod"),
                passed.error());
     fail(entry, std::string(kWhole));

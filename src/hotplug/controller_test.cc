@@ -109,11 +109,13 @@ class FakeHotplugNode : public Node {
   }
   aio::Task<std::shared_ptr<void>> take_turn(attach::Request) override {
     ++turns;
+    if (std::exchange(is_dismissed, false)) co_return aio::cancelled_error();
     co_return std::make_shared<int>(1);
   }
   void observe(Op op, std::chrono::duration<double>) override { timed.push_back(op); }
 
-  bool is_locked = false;  // by another process
+  bool is_locked = false;     // by another process
+  bool is_dismissed = false;  // the next turn, by a DEL of the container
   int turns = 0;
   std::vector<Op> timed;
   std::string settings = "{}";
@@ -301,6 +303,19 @@ TEST_F(HotplugController, AttachesWhatAnEditNames) {
 }
 
 // 05, 4: rows 19 and 20
+// The DEL may be refused, and the container live on.
+TEST_F(HotplugController, TriesAgainWhatADelHasTakenTheTurnOf) {
+  create();
+  start();
+  hotplug_node_.is_dismissed = true;
+
+  edit("a@net1");
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  pass_time(2s);
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+}
+
 TEST_F(HotplugController, RemovesWhatIsNoLongerNamed) {
   annotate("a,b");
   create();
