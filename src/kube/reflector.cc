@@ -213,6 +213,7 @@ void Reflector::finish_list(std::string position) {
   sink_.commit();
   is_read_ = true;
   position_ = std::move(position);
+  bad_position_.reset();
   wants_newest_ = wants_whole_ = false;
   ++counters_.lists;
   synced_.set();

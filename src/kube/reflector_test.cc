@@ -681,6 +681,26 @@ TEST_F(Reflector_, SkipsAnObjectThatCannotBeReadTwice) {
   EXPECT_EQ(reflector_->counters().skipped, 1u);
 }
 
+// A list that was read meanwhile shows that the first one was damage on the way.
+TEST_F(Reflector_, ReadsAListOnceMoreEachTimeThatItsBytesAreDamaged) {
+  std::atomic<int> lists = 0;
+  follow([&](Peer& peer, const RawRequest&) {
+    const int list = ++lists;
+    const bool is_damaged = list == 1 || list == 3;
+    peer.begin_chunks();
+    peer.chunk(is_damaged ? "{\"type\":\"ADDED\",\"object\":{\"metadata\":{}}}\n"
+                          : event("ADDED", pod("a", list)));
+    peer.chunk(bookmark(list, true));
+    if (list == 2) peer.chunk(gone_event());
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([&] { return version_of("a") == "4"; }));
+
+  EXPECT_EQ(lists, 4);
+  EXPECT_EQ(reflector_->counters().skipped, 0u);
+}
+
 TEST_F(Reflector_, SkipsAnEventThatIsTooLarge) {
   follow([&](Peer& peer, const RawRequest& request) {
     peer.begin_chunks();
