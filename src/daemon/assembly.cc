@@ -310,11 +310,13 @@ attach::Ports Assembly::all_ports() {
   return all;
 }
 
+// What cannot be read now is left as it was: the rest is asked for when something is wrong.
 aio::Task<std::string> Assembly::status_text() {
-  MNET_CO_TRY_VOID(co_await records.refresh());
+  const auto counted = co_await records.refresh();
   const auto plugins = co_await pool.run([path = plugins_path(config)] { return names_in(path); });
   json::Object status = status_of(*this);
   status.set("plugins", plugins ? json::Value(*plugins) : json::Value());
+  if (!counted) status.set("recordsError", counted.error().text());
   co_return cat(json::dump(status), "\n");
 }
 

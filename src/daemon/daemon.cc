@@ -28,6 +28,7 @@
 #include "http/http.h"
 #include "metrics/metrics.h"
 #include "metrics/server.h"
+#include "model/delegate_timeout.h"
 #include "nodeconf/file_keeper.h"
 #include "nodeconf/manager.h"
 #include "settings/config_check.h"
@@ -48,9 +49,12 @@ constexpr auto kLateShims = 10s;
 constexpr auto kWaitForNext = 8s;  // less than a shim waits for a daemon that is ready
 constexpr auto kRunningRequests = 190s;
 constexpr auto kRunningRequestsInAHurry = 13s;
+constexpr auto kLookAtRequests = 100ms;  // between two looks whether all have ended
 constexpr auto kLastMoment = 3s;
 constexpr auto kLastEvents = 1s;
 constexpr auto kLastTasks = 500ms;
+// A request that its delegates' own deadlines would end is not cut off before.
+static_assert(kRunningRequests > model::kDelegateTimeout);
 // The kubelet kills us 210 s after the signal (terminationGracePeriodSeconds).
 static_assert(kLateShims + kRunningRequests + kLastMoment + kLastEvents + kLastTasks <= 208s);
 
@@ -202,8 +206,15 @@ void Daemon::open_own_name() {
   if (own_path_.empty()) return;
   auto made = sys::SocketFile::make(own_path_);
   const auto published = made ? made->publish() : Result<void>(made.error());
-  if (!published) return log_.error("the probes of this pod will fail", published.error());
-  assembly_.probes.serve(made->take_listener());
+  if (!published) {
+    if (!std::exchange(own_name_failed_, true)) {
+      log_.error(cat("the probes of this pod fail until ", own_path_, " can be made"),
+                 published.error());
+    }
+    return;
+  }
+  own_name_failed_ = false;
+  assembly_.probes.serve_instead(made->take_listener());
   own_socket_.reset();
   own_socket_.emplace(*std::move(made));
 }
@@ -242,7 +253,8 @@ aio::Task<void> Daemon::take_name() {
 
 sys::SocketFile::Name Daemon::look_at_names() {
   using Name = sys::SocketFile::Name;
-  if (own_socket_ && own_socket_->name() == Name::kGone) open_own_name();
+  const bool has_own = own_socket_ && own_socket_->name() != Name::kGone;
+  if (!own_path_.empty() && !has_own) open_own_name();
   return socket_ ? socket_->name() : Name::kOurs;
 }
 
@@ -274,7 +286,7 @@ void Daemon::take_name_again() {
   const auto published = made ? made->publish() : Result<void>(made.error());
   if (!published) return log_.error("the socket was removed", published.error());
   log_.warning(cat(socket_path_, " was removed, and is there again"));
-  assembly_.server.serve(made->take_listener());
+  assembly_.server.serve_instead(made->take_listener());
   socket_.emplace(*std::move(made));
 }
 
@@ -449,7 +461,7 @@ aio::asio::awaitable<void> Daemon::serve_to_the_last(aio::Deadline deadline) {
   co_await stay_until(begun + kLateShims);
   const std::uint64_t seen = assembly_.arrivals.count();
   while (assembly_.arrivals.serves_among(seen) && Clock::now() < deadline && may_stay()) {
-    co_await stay_until(Clock::now() + 100ms);
+    co_await stay_until(Clock::now() + kLookAtRequests);
   }
 }
 
@@ -468,9 +480,17 @@ aio::asio::awaitable<bool> Daemon::write_last_events() {
   co_return has_ended&& written.has_value();
 }
 
-// Whether all requests and replays have ended.
+// Whether all requests and replays have ended. A second signal leaves them less time whenever it
+// comes.
 aio::asio::awaitable<bool> Daemon::finish_requests(aio::Deadline deadline) {
-  if (hurry_.is_set()) deadline = std::min(deadline, Clock::now() + kRunningRequestsInAHurry);
+  bool hurries = false;
+  while (assembly_.server.open_connections() > 0 || replays_.size() > 0) {
+    if (hurry_.is_set() && !std::exchange(hurries, true)) {
+      deadline = std::min(deadline, Clock::now() + kRunningRequestsInAHurry);
+    }
+    if (Clock::now() >= deadline) break;
+    (void)co_await change_.wait(std::min(deadline, Clock::now() + kLookAtRequests));
+  }
   const auto drained = co_await assembly_.server.drain(deadline);
   const auto replayed = co_await replays_.join(deadline);
   if (drained && replayed) co_return true;

@@ -89,9 +89,10 @@ class Daemon {
   std::optional<metrics::Server> metrics_server_;
   std::optional<nodeconf::Manager> manager_;  // of 00-multus.conf; none if it is the user's own
   std::optional<Error> manager_failure_, name_failure_;
+  bool own_name_failed_ = false;
   int signals_seen_ = 0;
   aio::Event stop_, hurry_;
-  aio::Notifier change_;  // a stop signal, the loss of our name, or one of the next four
+  aio::Notifier change_;  // of anything that serve() or shut_down() waits for
   bool orphans_ended_ = false;
   bool has_name_ = false;
   bool objects_read_ = false;

@@ -105,6 +105,10 @@ std::string master_ifname(const model::AttachmentRecord& record) {
   return master == record.attachments.end() ? std::string("eth0") : master->ifname;
 }
 
+aio::Task<json::Object> no_operation(std::string path) {
+  co_return Error(Errc::kBug, cat("no operation has the path ", path));
+}
+
 }  // namespace
 
 aio::Task<std::string> Operations::run(std::string path, std::string body) {
@@ -116,7 +120,8 @@ aio::Task<std::string> Operations::run(std::string path, std::string body) {
                                  : path == kRetry ? retry_pending(std::move(wanted))
                                  : path == kDrop  ? drop_pending(std::move(wanted))
                                  : path == kGc    ? reconcile(std::move(wanted))
-                                                  : check();
+                                 : path == kCheck ? check()
+                                                  : no_operation(path);
   MNET_CO_TRY(const auto& answer, co_await std::move(task));
   co_return cat(json::dump(answer), "\n");
 }

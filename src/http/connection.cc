@@ -170,6 +170,7 @@ aio::Task<std::string> Connection::read_body() {
     co_return refuse(413, Error(Errc::kDenied, "request body too large"));
   }
   const bool told = co_await send_continue();
+  cut_ = cut_ || !told;
   if (!told) co_return Error(Errc::kCancelled, "the client is gone");
   const auto read = co_await read_rest_of_body(Clock::now() + limits_.body_time);
   watchdog_.disarm();

@@ -105,6 +105,8 @@ class Server {
   // Serves a listening, non-blocking socket until stop_accepting(); may be called for several
   // sockets. Logs accept errors and retries with back-off.
   void serve(sys::UniqueFd listener);
+  // The same, and stops serving the sockets before it, as stop_accepting() does.
+  void serve_instead(sys::UniqueFd listener);
 
   // Accepts what already waits in the backlog, then closes the listening sockets. Connections that
   // do not send their request within drain_time are closed; running requests continue.

@@ -80,6 +80,7 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   int accept_waiting(Listener& listener);
   // Accepts all that wait, however many: there will be no later time.
   void accept_last(Listener& listener);
+  void close_listeners();
   void start(int fd, int family);
   static aio::Task<void> run_connection(std::shared_ptr<Impl> self,
                                         std::shared_ptr<Connection> connection);
@@ -107,7 +108,7 @@ aio::Task<void> Server::Impl::accept_loop(std::shared_ptr<Impl> self,
     }
     auto [failure] = co_await listener->descriptor.async_wait(
         asio::posix::descriptor_base::wait_read, aio::kAsValue);
-    if (self->stopping) break;
+    if (self->stopping || !listener->descriptor.is_open()) break;
     const int refused = failure ? failure.value() : self->accept_waiting(*listener);
     if (refused == 0) {
       backoff.reset();
@@ -144,6 +145,15 @@ void Server::Impl::accept_last(Listener& listener) {
     if (accepted < 0 && !is_passing(errno)) return;
     if (accepted >= 0) start(accepted, listener.family);
   }
+}
+
+void Server::Impl::close_listeners() {
+  for (const auto& listener : listeners) {
+    accept_last(*listener);
+    error_code ignored;
+    listener->descriptor.close(ignored);
+  }
+  listeners.clear();
 }
 
 void Server::Impl::start(int fd, int family) {
@@ -195,14 +205,14 @@ void Server::serve(sys::UniqueFd listener) {
   impl_->accepting.spawn("http accept loop", Impl::accept_loop(impl_, taken));
 }
 
+void Server::serve_instead(sys::UniqueFd listener) {
+  impl_->close_listeners();
+  serve(std::move(listener));
+}
+
 void Server::stop_accepting() {
   impl_->stopping = true;
-  for (const auto& listener : impl_->listeners) {
-    impl_->accept_last(*listener);
-    error_code ignored;
-    listener->descriptor.close(ignored);
-  }
-  impl_->listeners.clear();
+  impl_->close_listeners();
   for (const auto& connection : impl_->connections) connection->hurry(impl_->limits.drain_time);
   impl_->accepting.cancel();
 }

@@ -485,6 +485,15 @@ TEST(Server, ServesWhatWaitsInTheBacklogWhenItStopsAccepting) {
   EXPECT_FALSE(RawClient(server.path()).connected());
 }
 
+TEST(Server, ClosesTheSocketsThatAnotherReplaces) {
+  TestServer server(echo);
+  sys::TestDir dir;
+  server.loop().on_loop([&] { server.server().serve_instead(listen_unix(dir / "new")); });
+
+  EXPECT_EQ(body_of(talk(dir / "new", "GET /x HTTP/1.0\r\n\r\n")), "GET /x ");
+  EXPECT_FALSE(RawClient(server.path()).connected());
+}
+
 TEST(Server, ClosesIdleConnectionsSoonAfterItStopsAccepting) {
   Limits limits;
   limits.drain_time = 20ms;

@@ -63,11 +63,10 @@ aio::Task<void> FileKeeper::publish(std::string text) {
     co_return Result<void>();
   }
   note_failed_write();
-  MNET_CO_TRY(const auto& state,
-              co_await pool_.run([this]() -> Result<OwnFile::State> { return own_.state(); }));
-  if (written.error().code() == Errc::kInvalid || state.fate != OwnFile::Fate::kThere) {
-    co_return std::move(written);
-  }
+  const auto state =
+      co_await pool_.run([this]() -> Result<OwnFile::State> { return own_.state(); });
+  const bool is_usable = state && state->fate == OwnFile::Fate::kThere;
+  if (written.error().code() == Errc::kInvalid || !is_usable) co_return std::move(written);
   log_.error(cat("cannot write ", own_.path(),
                  "; the one that an earlier run wrote stays in use until it can be written"),
              written.error());

@@ -213,6 +213,17 @@ def test_without_a_daemon_it_says_what_to_do(host):
     assert "is multus-daemon running on this node" in done.stderr
 
 
+def test_a_folder_that_cannot_be_counted_leaves_the_rest_of_the_status(host, daemon):
+    host.write("/var/lib/cni/multus/results", "not a folder")
+
+    answer = daemon.http("GET", "/status")
+
+    assert answer.status == 200
+    status = json.loads(answer.body)
+    assert status["ready"] is True and "results" in status["recordsError"]
+    assert host.run(CTL, "status").returncode == 0
+
+
 def test_other_methods_than_get_are_refused(daemon):
     assert daemon.http("POST", "/status", b"{}").status == 405
     assert daemon.http("GET", "/status").status == 200

@@ -7,6 +7,7 @@ from harness.machine.beside import Call
 from harness.machine.wait import until
 from harness.node import networks
 from harness.node.netconf import netconf
+from harness.node.pending import leave_pending_del
 
 ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"
 
@@ -105,6 +106,25 @@ def test_a_second_signal_skips_the_wait_and_a_third_ends_at_once(daemons, pod, f
     adding.result()
     gate.open()
     assert daemons().cni("DEL", conf, pod, args=ARGS).status == 200
+
+
+@pytest.mark.slow
+@pytest.mark.spec("03:72")
+def test_a_second_signal_hurries_even_when_only_a_replay_is_waited_for(host, daemons, pod, fake):
+    """The first wait of ten seconds is over by then."""
+    gate = fake.gate()
+    leave_pending_del(host, pod, netconf(fake.conf("a", DEL={"gate": gate.path})), ARGS)
+    daemon = daemons()
+    gate.reached()
+    begun = time.monotonic()
+    daemon.terminate()
+    until(lambda: not daemon.answers("/healthz"), "only the replay is left", timeout=60)
+
+    daemon.terminate()
+    daemon.process.wait()
+
+    assert time.monotonic() - begun < 120  # it would have 190 s
+    until(lambda: not any("fake" in line for line in host.processes().values()), host.processes)
 
 
 @pytest.mark.slow
