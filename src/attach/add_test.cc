@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cerrno>
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -91,14 +90,15 @@ TEST_F(AddTest, TellsBothWhyARollbackFailedAndWhyItCannotBeRecorded) {
   node_.plugins.missing.insert("tb");
   node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "still in use"));
   node_.plugins.on_run = [this](const chain::PluginRun& what) {
-    if (what.command == "DEL") node_.records.scratch_error = Error::from_errno(EMFILE, "open");
+    if (what.command == "DEL")
+      node_.records.errors.emplace("write scratch c1", Error(Errc::kIo, "disk full"));
   };
 
   ASSERT_FALSE(add(request(R"("delegates":[{"name":"a","type":"ta"},{"name":"b","type":"tb"}])")));
 
   EXPECT_TRUE(logged("rollback is incomplete: "));
   EXPECT_TRUE(logged("still in use / "));
-  EXPECT_TRUE(logged("Too many open files"));
+  EXPECT_TRUE(logged("disk full"));
 }
 
 TEST_F(AddTest, NamesTheMasterThatAPluginDoesNotFind) {
