@@ -54,7 +54,7 @@ set(MNET_MAY_USE_selfcheck base sys json store nodeconf)
 # Programs.
 set(MNET_MAY_USE_shim      base sys json cni skel wire store)
 set(MNET_MAY_USE_daemon    ${MNET_MAY_USE_adapters} settings hotplug status upkeep admission adapters handover metrics selfcheck)
-set(MNET_MAY_USE_thin      ${MNET_MAY_USE_adapters} settings adapters)
+set(MNET_MAY_USE_thin      ${MNET_MAY_USE_adapters} settings upkeep adapters)
 set(MNET_MAY_USE_thin_entrypoint base sys json aio cni nodeconf)
 set(MNET_MAY_USE_install   base sys)
 set(MNET_MAY_USE_passthru  base json cni skel)

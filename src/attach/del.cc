@@ -191,7 +191,12 @@ aio::asio::awaitable<void> Deleting::delete_unrecorded() {
   made_up.delegates = *std::move(delegates);
   Remover remover(core_, job_);
   TakeDown down = take_down_of(job_, made_up);
-  Removal removal = co_await remover.remove(std::move(down.listed));
+  auto own = co_await remover.still_own(std::move(down.listed));
+  if (!own) {
+    job_.log.error("DEL of a container without a record", own.error());
+    co_return;
+  }
+  Removal removal = co_await remover.remove(*std::move(own));
   log_all(job_, removal.errors, "DEL of a container without a record");
 }
 
@@ -293,7 +298,7 @@ aio::Task<void> Deleting::run_stale() {
   std::ranges::move(down.leftovers, std::back_inserter(down.listed));
   co_await restore(lost_results(record));
   drop_contents(record);
-  Remover remover(core_, job_);
+  Remover remover(core_, job_, core_.ports.rule);
   Removal removal = co_await remover.remove(std::move(down.listed));
   if (removal.errors.empty() && record.unreadable.empty()) {
     if (!record.has_file && !record.has_attachment_record) co_return Result<void>();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -88,7 +89,8 @@ bool is_of_path(const std::vector<cni::CacheEntry>& entries, const std::string& 
 aio::Task<bool> EarlierAdd::still_stands(ContainerRecords record) {
   const std::optional<model::AttachmentRecord>& attachment_record = record.attachment_record;
   if (attachment_record && attachment_record->state != model::RecordState::kReady) co_return false;
-  const bool knows_boot = attachment_record && !attachment_record->boot_id.empty();
+  const bool knows_boot =
+      attachment_record && !attachment_record->boot_id.empty() && !core_.options.boot_id.empty();
   if (knows_boot && attachment_record->boot_id != core_.options.boot_id) co_return false;
   const auto entries = listed_entries(record, record.master_ifname(job_.request.ifname));
   const auto names = entries ? links_of(*entries) : std::nullopt;
@@ -194,12 +196,37 @@ aio::Task<std::vector<model::NetworkStatus>> EarlierAdd::statuses_of(std::string
   co_return reporter_.statuses_of(*read, network, is_master, device_info);
 }
 
+// Then the container has lived since, and no other one can have what it was given.
+aio::asio::awaitable<bool> EarlierAdd::is_of_this_namespace(std::string netns, std::string boot_id,
+                                                            std::uint64_t inode) {
+  if (netns != job_.request.netns || boot_id != core_.options.boot_id || inode == 0)
+    co_return false;
+  const auto seen = co_await core_.ports.links.look(netns, {});
+  co_return seen && seen->netns.inode == inode;
+}
+
+aio::Task<TakeDown> EarlierAdd::still_own(Remover* remover, TakeDown down) {
+  MNET_CO_TRY(auto&& listed, co_await remover->still_own(std::move(down.listed)));
+  MNET_CO_TRY(auto&& leftovers, co_await remover->still_own(std::move(down.leftovers)));
+  co_return TakeDown{.listed = std::move(listed), .leftovers = std::move(leftovers)};
+}
+
 // What a failed ADD left behind is removed before a new one begins. If that does not succeed, the
 // record must not be overwritten: a later DEL needs it.
 aio::Task<void> EarlierAdd::clear_away(ContainerRecords record) {
   core_.forget_status(job_.request.container_id);
+  bool has_lived = false;
+  if (const auto& recorded = record.attachment_record) {
+    has_lived =
+        co_await is_of_this_namespace(recorded->netns, recorded->boot_id, recorded->netns_inode);
+  }
   TakeDown down = take_down_of(job_, record);
   Remover remover(core_, job_);
+  if (!has_lived) {
+    auto own = co_await still_own(&remover, std::move(down));
+    if (!own) co_return model::core_error(undecided(own.error()), job_.pod);
+    down = *std::move(own);
+  }
   Removal listed = co_await remover.remove(std::move(down.listed));
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
   for (const Error& error : leftovers.errors.errors())

@@ -2,6 +2,7 @@
 // still stands; else what it left behind goes before a new one begins.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "attach/add_report.h"
 #include "attach/container_records.h"
 #include "attach/core.h"
+#include "attach/remove.h"
 #include "cni/result.h"
 #include "model/network_status.h"
 #include "model/objects.h"
@@ -33,6 +35,10 @@ class EarlierAdd {
   aio::Task<std::vector<model::NetworkStatus>> statuses_of(std::string network, bool is_master,
                                                            json::Value result,
                                                            json::Object capability_args);
+  aio::asio::awaitable<bool> is_of_this_namespace(std::string netns, std::string boot_id,
+                                                  std::uint64_t inode);
+  // What of it no living container has by now.
+  static aio::Task<TakeDown> still_own(Remover* remover, TakeDown down);
   aio::Task<void> clear_away(ContainerRecords record);
 
   const Core& core_;

@@ -330,6 +330,8 @@ struct Ports {
   Room* room = nullptr;               // none: no bound, for a program that serves one request
   LinkNames* link_names = nullptr;    // none: indexes of links are not recorded
   ContainerLocks* locks = nullptr;    // none: no other process works on the same containers
+  // For DELs that a request only implies: of an earlier ADD, of a GC. None: all may run.
+  DelRule* rule = nullptr;
 };
 
 }  // namespace mnet::attach

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
 #include "base/error.h"
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "model/attachment.h"
 #include "model/delegate.h"
@@ -38,10 +40,9 @@ Result<void> Removal::complete() const {
 // Networks that must stay are among the errors.
 aio::asio::awaitable<std::vector<model::AttachmentPtr>> Remover::judged(
     std::vector<model::AttachmentPtr> attachments, Removal* removal) {
-  DelRule* rule = job_.request.rule;
-  if (rule == nullptr || attachments.empty()) co_return attachments;
+  if (rule_ == nullptr || attachments.empty()) co_return attachments;
   std::vector<model::AttachmentPtr> allowed;
-  auto verdicts = co_await rule->judge(job_.conf.cni_dir, attachments);
+  auto verdicts = co_await rule_->judge(job_.conf.cni_dir, attachments);
   if (!verdicts) {
     removal->errors.add(std::move(verdicts).error());
     co_return allowed;
@@ -54,6 +55,26 @@ aio::asio::awaitable<std::vector<model::AttachmentPtr>> Remover::judged(
     }
   }
   co_return allowed;
+}
+
+// The runtime has just said that the namespace of the request is the container's.
+aio::Task<std::vector<model::AttachmentPtr>> Remover::still_own(
+    std::vector<model::AttachmentPtr> planned) {
+  DelRule* rule = core_.ports.rule;
+  if (rule == nullptr || planned.empty()) co_return planned;
+  MNET_CO_TRY(const auto& verdicts, co_await rule->judge(job_.conf.cni_dir, planned));
+  std::vector<model::AttachmentPtr> own;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    const auto& verdict = verdicts[i];
+    if (verdict) {
+      own.push_back(planned[i]->netns == job_.request.netns ? planned[i] : *verdict);
+      continue;
+    }
+    job_.log.warning(verdict.error().text());
+    auto removed = co_await core_.ports.results.remove_result(job_.conf.cni_dir, planned[i]->key());
+    if (!removed) job_.log.error("cannot remove a result-cache entry", removed.error());
+  }
+  co_return own;
 }
 
 aio::asio::awaitable<Removal> Remover::remove(std::vector<model::AttachmentPtr> planned) {

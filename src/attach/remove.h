@@ -6,6 +6,7 @@
 
 #include "aio/task.h"
 #include "attach/core.h"
+#include "attach/ports.h"
 #include "base/error_list.h"
 #include "base/result.h"
 #include "chain/chain.h"
@@ -25,12 +26,17 @@ struct Removal {
 
 class Remover {
  public:
-  // Both must outlive it, and it must outlive its tasks.
-  Remover(const Core& core, const Job& job) : core_(core), job_(job), chain_(chain_of(core, job)) {}
+  // All must outlive it, and it must outlive its tasks.
+  Remover(const Core& core, const Job& job) : Remover(core, job, job.request.rule) {}
+  Remover(const Core& core, const Job& job, DelRule* rule)
+      : core_(core), job_(job), rule_(rule), chain_(chain_of(core, job)) {}
 
   // From last to first; a failure does not stop the others. Device information goes with each. If
-  // the request has a rule, only what that allows is run.
+  // there is a rule, only what that allows is run.
   aio::asio::awaitable<Removal> remove(std::vector<model::AttachmentPtr> planned);
+  // Those of them that are still the container's own, for a request that only implies their DEL
+  // (Ports::rule): what a living container has by now is given up. An error: that is not known now.
+  aio::Task<std::vector<model::AttachmentPtr>> still_own(std::vector<model::AttachmentPtr> planned);
   aio::asio::awaitable<void> remove_device_info(model::AttachmentPtr attachment);
 
  private:
@@ -39,6 +45,7 @@ class Remover {
 
   const Core& core_;
   const Job& job_;
+  DelRule* rule_;
   chain::Chain chain_;
 };
 

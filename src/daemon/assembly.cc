@@ -50,6 +50,7 @@
 #include "sys/environment.h"
 #include "sys/file.h"
 #include "sys/spawn.h"
+#include "sys/used_netns.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
@@ -200,7 +201,8 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
                    .hotplugs_in = [hotplug = config.hotplug](
                                       std::string_view ns) { return hotplug.includes(ns); }}),
       host_links(pool, config.delegate_mount_namespace, config.chroot_dir),
-      rule(ports.ports().records, ports.ports().results, host_links, sys::boot_id()),
+      rule(ports.ports().records, ports.ports().results, host_links, sys::boot_id(),
+           [this] { return pool.run([] { return sys::list_used_netns(); }); }),
       readiness(config.readiness_indicator_file),
       pending({.pool = pool,
                .core = attachments,
@@ -307,6 +309,7 @@ attach::Ports Assembly::all_ports() {
   if (objects.kube() != nullptr) all.owed = &statuses;
   all.room = &large;
   all.locks = &handover.locks();
+  all.rule = &rule;
   return all;
 }
 

@@ -47,6 +47,7 @@
 #include "thin/locks.h"
 #include "thin/log.h"
 #include "thin/slots.h"
+#include "upkeep/rule.h"
 #include "wire/wire.h"
 
 namespace mnet::thin {
@@ -74,6 +75,8 @@ class Node {
         devices_(loop_.get_executor(), {.kubelet_dir = config.kubelet_dir}, pool_,
                  kube_ ? &kube_->api() : nullptr, log),
         background_(loop_.get_executor(), log),
+        rule_(ports_.ports().records, ports_.ports().results, ports_.ports().links,
+              options.boot_id),
         attachments_(all_ports(), std::move(options)) {
     if (folder_) background_.spawn("objects folder", folder_->follow());
   }
@@ -119,6 +122,7 @@ class Node {
     if (folder_) all.source = folder_.get();
     if (kube_) all.source = kube_.get();
     all.devices = &devices_;
+    all.rule = &rule_;
     return all;
   }
 
@@ -147,6 +151,7 @@ class Node {
   std::unique_ptr<adapters::KubeSource> kube_;
   adapters::NodeDevices devices_;
   aio::Group background_;
+  upkeep::Rule rule_;
   attach::Attachments attachments_;
 };
 

@@ -14,15 +14,20 @@
 #include "aio/task.h"
 #include "attach/container_records.h"
 #include "attach/ports.h"
+#include "attach/recorded_attachments.h"
+#include "attach/room.h"
 #include "base/error.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "cni/cache.h"
 #include "cni/result.h"
 #include "json/json.h"
 #include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
+#include "model/scratch.h"
 
 namespace mnet::upkeep {
 namespace {
@@ -88,6 +93,7 @@ aio::Task<Namespace> Rule::find_namespace(std::string netns, std::string boot_id
   if (!seen && seen.error().code() == Errc::kNotFound) co_return Namespace::kGone;
   if (!seen && seen.error().code() == Errc::kInvalid) co_return Namespace::kUnknown;
   if (!seen) co_return seen.error();
+  if (boot_id_.empty() && !boot_id.empty()) co_return Namespace::kUnknown;
   co_return boot_id == boot_id_&& inode != 0 && seen->netns.inode == inode ? Namespace::kSame
                                                                            : Namespace::kOther;
 }
@@ -100,7 +106,7 @@ aio::Task<attach::DelRule::Verdicts> Rule::judge(std::string cni_dir,
   for (const model::AttachmentPtr& network : networks) {
     const auto* recorded = record ? record->find(network->ifname) : nullptr;
     MNET_CO_TRY(auto&& holding, co_await holding_of(cni_dir, network,
-                                                    recorded ? recorded->network : std::string()));
+                                                    recorded ? holding_of(*recorded) : Holding()));
     wanted.push_back(std::move(holding));
   }
   MNET_CO_TRY(const auto& holders, co_await find_holders(cni_dir, container_id, std::move(wanted)));
@@ -111,7 +117,9 @@ aio::Task<attach::DelRule::Verdicts> Rule::judge(std::string cni_dir,
       verdicts.emplace_back(held(*networks[i], holders[i]));
       continue;
     }
-    MNET_CO_TRY(auto&& netns, co_await netns_for(networks[i], record));
+    MNET_CO_TRY(auto&& netns,
+                co_await netns_for(cni_dir, networks[i], record ? record->boot_id : std::string(),
+                                   record ? record->netns_inode : 0));
     if (netns == networks[i]->netns) {
       verdicts.emplace_back(networks[i]);
       continue;
@@ -123,14 +131,18 @@ aio::Task<attach::DelRule::Verdicts> Rule::judge(std::string cni_dir,
   co_return verdicts;
 }
 
-// A path that leads to nothing does no harm.
-aio::Task<std::string> Rule::netns_for(model::AttachmentPtr network,
-                                       std::optional<model::AttachmentRecord> record) {
-  const std::string boot_id = record ? record->boot_id : std::string();
-  const std::uint64_t inode = record ? record->netns_inode : 0;
-  MNET_CO_TRY(const Namespace where, co_await find_namespace(network->netns, boot_id, inode));
-  const bool may_be_entered = where == Namespace::kSame || where == Namespace::kGone;
-  co_return may_be_entered ? network->netns : std::string();
+// A path that leads to nothing does no harm. The numbers of processes and of namespaces are both
+// used again: below /proc, two records may name the same path and inode.
+aio::Task<std::string> Rule::netns_for(std::string cni_dir, model::AttachmentPtr network,
+                                       std::string boot_id, std::uint64_t inode) {
+  MNET_CO_TRY(const Namespace where,
+              co_await find_namespace(network->netns, std::move(boot_id), inode));
+  if (where == Namespace::kGone) co_return network->netns;
+  if (where != Namespace::kSame) co_return std::string();
+  if (!network->netns.starts_with("/proc/")) co_return network->netns;
+  MNET_CO_TRY(const bool is_anothers,
+              co_await this->is_anothers(std::move(cni_dir), network->container_id, inode));
+  co_return is_anothers ? std::string() : network->netns;
 }
 
 Rule::Holding Rule::holding_of(const model::RecordedAttachment& recorded) {
@@ -140,20 +152,22 @@ Rule::Holding Rule::holding_of(const model::RecordedAttachment& recorded) {
           .addresses = recorded.result ? addresses_in(*recorded.result) : std::set<std::string>()};
 }
 
-// Chain deals with an entry that cannot be read.
+// A damaged entry tells the plugins nothing either.
 aio::Task<Rule::Holding> Rule::holding_of(std::string cni_dir, model::AttachmentPtr network,
-                                          std::string definition) {
-  Holding holding{.device_id = network->delegate.selection.device_id,
-                  .network = network->delegate.cni_name,
-                  .definition = std::move(definition),
-                  .addresses = {}};
+                                          Holding recorded) {
+  Holding holding = std::move(recorded);
+  holding.network = network->delegate.cni_name;
+  if (const std::string& device = network->delegate.selection.device_id; !device.empty()) {
+    holding.device_id = device;
+  }
   const auto cached = co_await results_.find_result(std::move(cni_dir), network->key());
-  if (cached && *cached) holding.addresses = addresses_in((*cached)->result);
+  const bool is_unknown = !cached && !is_damage(cached.error()) && holding.addresses.empty();
+  if (is_unknown) co_return cached.error();
+  if (cached && *cached) holding.addresses.merge(addresses_in((*cached)->result));
   co_return holding;
 }
 
-// Reads one record after the other: each may be large. A namespace that cannot be looked at counts
-// as a living container's.
+// Reads one container after the other: each may be large.
 aio::Task<std::vector<std::string>> Rule::find_holders(std::string cni_dir,
                                                        std::string container_id,
                                                        std::vector<Holding> wanted) {
@@ -162,25 +176,99 @@ aio::Task<std::vector<std::string>> Rule::find_holders(std::string cni_dir,
   MNET_CO_TRY(const auto& ids, co_await records_.list(cni_dir));
   for (const std::string& id : ids) {
     if (id == container_id) continue;
-    MNET_CO_TRY(const auto& record, co_await find_record(cni_dir, id));
-    if (!record) continue;
+    MNET_CO_TRY(const auto& other, co_await find_other(cni_dir, id));
     std::set<std::size_t> shared;
-    for (const model::RecordedAttachment& one : record->attachments) {
-      const Holding theirs = holding_of(one);
+    for (const Holding& theirs : other.holdings) {
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (wanted[i].overlaps(theirs)) shared.insert(i);
       }
     }
     if (shared.empty()) continue;
-    const auto where = co_await find_namespace(record->netns, record->boot_id, record->netns_inode);
-    const bool is_other =
-        where && *where == Namespace::kOther && knows_namespace(*record, boot_id_);
-    if (is_other || (where && *where == Namespace::kGone)) continue;
+    MNET_CO_TRY(const bool may_live, co_await this->may_live(cni_dir, other.record));
+    if (!may_live) continue;
     for (const std::size_t i : shared) {
-      holders[i] = cat("its device or address now belongs to ", described(*record));
+      holders[i] = cat("its device or address now belongs to ", described(other.record));
     }
   }
   co_return holders;
+}
+
+aio::Task<Rule::Other> Rule::find_other(std::string cni_dir, std::string container_id) {
+  MNET_CO_TRY(auto&& record, co_await find_record(cni_dir, container_id));
+  if (!record) co_return co_await find_unrecorded(std::move(cni_dir), std::move(container_id));
+  Other other;
+  for (const model::RecordedAttachment& one : record->attachments) {
+    other.holdings.push_back(holding_of(one));
+  }
+  record->attachments.clear();
+  other.record = *std::move(record);
+  co_return other;
+}
+
+// Another Multus attached it, or its record is damaged. The result cache has the addresses, the
+// scratch file the devices.
+aio::Task<Rule::Other> Rule::find_unrecorded(std::string cni_dir, std::string container_id) {
+  MNET_CO_TRY(auto&& stored, co_await records_.load(std::move(cni_dir), container_id,
+                                                    attach::RecordParts::kAll, attach::kAnyWeight));
+  MNET_CO_TRY(const auto& results, std::move(stored.results));
+  MNET_CO_TRY_VOID(results.unreadable.join(" / "));
+  if (!stored.scratch && !is_damage(stored.scratch.error())) co_return stored.scratch.error();
+
+  Other other;
+  for (const cni::CacheEntry& entry : results.entries) {
+    other.record = attach::header_of({.container_id = container_id,
+                                      .netns = entry.netns,
+                                      .cni_args = entry.cni_args,
+                                      .attachments = {}});
+    Holding holding{.network = entry.network};
+    if (entry.result) holding.addresses = addresses_in(*entry.result);
+    other.holdings.push_back(std::move(holding));
+  }
+  if (!stored.scratch || !*stored.scratch) co_return other;
+  const auto delegates = model::decode_scratch(**std::move(stored.scratch));
+  if (!delegates) co_return other;
+  for (const model::Delegate& delegate : *delegates) {
+    if (!delegate.removed) other.holdings.push_back({.device_id = delegate.selection.device_id});
+  }
+  co_return other;
+}
+
+// A namespace that cannot be looked at counts as a living container's.
+aio::Task<bool> Rule::may_live(std::string cni_dir, model::AttachmentRecord record) {
+  const auto where = co_await find_namespace(record.netns, record.boot_id, record.netns_inode);
+  if (!where && where.error().code() == Errc::kCancelled) co_return where.error();
+  if (!where) co_return true;
+  if (*where == Namespace::kOther) co_return !knows_namespace(record, boot_id_);
+  if (*where != Namespace::kGone) co_return true;
+  co_return co_await is_used_unseen(std::move(cni_dir), std::move(record));
+}
+
+// Where mounts do not reach us, the path of a living container's namespace leads nowhere, and only
+// its processes show it. The kernel uses the inode of a namespace that is gone again.
+aio::Task<bool> Rule::is_used_unseen(std::string cni_dir, model::AttachmentRecord record) {
+  if (!used_ || record.netns_inode == 0 || record.boot_id != boot_id_) co_return false;
+  const auto used = co_await used_();
+  if (!used && used.error().code() == Errc::kDenied) co_return false;
+  if (!used) co_return used.error();
+  if (!used->contains(record.netns_inode)) co_return false;
+  MNET_CO_TRY(const bool is_anothers,
+              co_await this->is_anothers(std::move(cni_dir), std::move(record.container_id),
+                                         record.netns_inode));
+  co_return !is_anothers;
+}
+
+aio::Task<bool> Rule::is_anothers(std::string cni_dir, std::string container_id,
+                                  std::uint64_t inode) {
+  MNET_CO_TRY(const auto& ids, co_await records_.list(cni_dir));
+  for (const std::string& id : ids) {
+    if (id == container_id) continue;
+    MNET_CO_TRY(const auto& other, co_await find_record(cni_dir, id));
+    if (!other || other->netns_inode != inode) continue;
+    MNET_CO_TRY(const Namespace where,
+                co_await find_namespace(other->netns, other->boot_id, inode));
+    if (where == Namespace::kSame) co_return true;
+  }
+  co_return false;
 }
 
 }  // namespace mnet::upkeep

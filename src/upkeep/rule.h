@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,16 +31,24 @@ std::string described(const model::AttachmentRecord& record);
 
 class Rule : public attach::DelRule {
  public:
-  // The ports must outlive it, and it must outlive its tasks. `boot_id`: of this boot.
-  Rule(attach::Records& records, chain::Results& results, attach::Links& links, std::string boot_id)
-      : records_(records), results_(results), links_(links), boot_id_(std::move(boot_id)) {}
+  // Inodes of the network namespaces that processes are in; kDenied if we may not look.
+  using UsedNamespaces = std::function<aio::Task<std::set<std::uint64_t>>()>;
+  // The ports must outlive it, and it must outlive its tasks. `boot_id`: of this boot; empty: not
+  // known. No `used`: namespaces are told by their paths alone.
+  Rule(attach::Records& records, chain::Results& results, attach::Links& links, std::string boot_id,
+       UsedNamespaces used = {})
+      : records_(records),
+        results_(results),
+        links_(links),
+        boot_id_(std::move(boot_id)),
+        used_(std::move(used)) {}
 
   // A pending DEL is needed until it succeeds.
   aio::Task<bool> is_needed(std::string cni_dir, std::string container_id) override;
   // - The plugins get no namespace if the path leads to another one than was recorded.
   // - A network stays while a living container holds its device, or one of its addresses on the
-  //   same network. A definition of another namespace is another network: authors choose CNI names
-  //   and addresses as they like.
+  //   same network, whichever Multus attached that. A definition of another namespace is another
+  //   network: authors choose CNI names and addresses as they like.
   // (That a DEL resumes at the plugin that failed is true of every DEL: chain::Chain::del().)
   aio::Task<Verdicts> judge(std::string cni_dir,
                             std::vector<model::AttachmentPtr> networks) override;
@@ -53,26 +62,39 @@ class Rule : public attach::DelRule {
  private:
   // What only one container can hold.
   struct Holding {
-    std::string device_id;
-    std::string network;              // of the addresses, by its CNI name
-    std::string definition = {};      // the network as recorded, `<ns>/<name>`; empty: not known
-    std::set<std::string> addresses;  // without prefix lengths
+    std::string device_id = {};
+    std::string network = {};     // of the addresses, by its CNI name
+    std::string definition = {};  // the network as recorded, `<ns>/<name>`; empty: not known
+    std::set<std::string> addresses = {};  // without prefix lengths
     bool is_empty() const { return device_id.empty() && addresses.empty(); }
     bool overlaps(const Holding& other) const;
   };
   static Holding holding_of(const model::RecordedAttachment& recorded);
+  // `recorded`: what the attachment record says of it.
   aio::Task<Holding> holding_of(std::string cni_dir, model::AttachmentPtr network,
-                                std::string definition);
+                                Holding recorded);
+  // Another container of the node.
+  struct Other {
+    model::AttachmentRecord record;  // without its networks
+    std::vector<Holding> holdings;
+  };
+  aio::Task<Other> find_other(std::string cni_dir, std::string container_id);
+  aio::Task<Other> find_unrecorded(std::string cni_dir, std::string container_id);
+  aio::Task<bool> may_live(std::string cni_dir, model::AttachmentRecord record);
+  aio::Task<bool> is_used_unseen(std::string cni_dir, model::AttachmentRecord record);
+  // Whether the namespace of another container on record is seen, and has this inode.
+  aio::Task<bool> is_anothers(std::string cni_dir, std::string container_id, std::uint64_t inode);
   // For each of them the living container that holds it, for messages; empty: none does.
   aio::Task<std::vector<std::string>> find_holders(std::string cni_dir, std::string container_id,
                                                    std::vector<Holding> wanted);
-  aio::Task<std::string> netns_for(model::AttachmentPtr network,
-                                   std::optional<model::AttachmentRecord> record);
+  aio::Task<std::string> netns_for(std::string cni_dir, model::AttachmentPtr network,
+                                   std::string boot_id, std::uint64_t inode);
 
   attach::Records& records_;
   chain::Results& results_;
   attach::Links& links_;
   std::string boot_id_;
+  UsedNamespaces used_;
 };
 
 }  // namespace mnet::upkeep
