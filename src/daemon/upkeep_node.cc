@@ -11,6 +11,7 @@
 #include "adapters/kube_source.h"
 #include "aio/task.h"
 #include "attach/attach.h"
+#include "base/error.h"
 #include "base/result.h"
 #include "base/try.h"
 #include "cni/args.h"
@@ -23,6 +24,7 @@
 #include "store/pending_dels.h"
 #include "store/store.h"
 #include "sys/copy_file.h"
+#include "sys/file_lock.h"
 #include "sys/used_netns.h"
 #include "upkeep/decision.h"
 #include "wire/wire.h"
@@ -38,6 +40,21 @@ aio::Task<std::vector<std::string>> UpkeepNode::list_records(std::string cni_dir
 aio::Task<std::vector<std::string>> UpkeepNode::list_pending(std::string cni_dir) {
   return needs_.pool.run(
       [cni_dir = std::move(cni_dir)] { return store::PendingDels(cni_dir).list_files(); });
+}
+
+aio::Task<std::vector<std::string>> UpkeepNode::list_set_aside(std::string cni_dir) {
+  return needs_.pool.run(
+      [cni_dir = std::move(cni_dir)] { return store::PendingDels(cni_dir).list_set_aside(); });
+}
+
+// Without the folder no thin multus has ever run here.
+aio::Task<bool> UpkeepNode::is_in_work(std::string cni_dir, std::string container_id) {
+  return needs_.pool.run([path = store::thin_lock(cni_dir, container_id)]() -> Result<bool> {
+    const auto tried = sys::FileLock::try_file(path);
+    if (!tried && tried.error().code() == Errc::kNotFound) return false;
+    if (!tried) return tried.error();
+    return !tried->has_value();
+  });
 }
 
 upkeep::PodState UpkeepNode::find_pod(const model::AttachmentRecord& record) const {

@@ -43,6 +43,8 @@ class UpkeepNode : public upkeep::Node {
   std::set<std::string> directories() const override { return needs_.pending.directories(); }
   aio::Task<std::vector<std::string>> list_records(std::string cni_dir) override;
   aio::Task<std::vector<std::string>> list_pending(std::string cni_dir) override;
+  aio::Task<std::vector<std::string>> list_set_aside(std::string cni_dir) override;
+  aio::Task<bool> is_in_work(std::string cni_dir, std::string container_id) override;
   // A folder of manifests need not have every pod.
   bool knows_pods() const override { return needs_.objects.kube() != nullptr; }
   upkeep::PodState find_pod(const model::AttachmentRecord& record) const override;

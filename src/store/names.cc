@@ -25,4 +25,8 @@ Error unsafe_id_error(std::string_view container_id) {
 
 std::string status_directory(const std::string& cni_dir) { return cat(cni_dir, "/_status"); }
 
+std::string thin_lock(const std::string& cni_dir, const std::string& container_id) {
+  return cat(cni_dir, "/_locks/", container_id);
+}
+
 }  // namespace mnet::store

@@ -71,6 +71,13 @@ Result<std::vector<std::string>> PendingDels::list_files() const {
   return files;
 }
 
+Result<std::vector<std::string>> PendingDels::list_set_aside() const {
+  MNET_TRY(auto&& entries, list_entries(cat(directory_, "/", kBad)));
+  std::vector<std::string> files;
+  for (sys::Entry& entry : entries) files.push_back(std::move(entry.name));
+  return files;
+}
+
 Result<std::vector<PendingDels::Listed>> PendingDels::list() const {
   MNET_TRY(auto&& files, list_files());
   std::vector<Listed> listed;

@@ -41,6 +41,8 @@ class PendingDels {
   Result<std::vector<Listed>> list() const;
   // Their names alone.
   Result<std::vector<std::string>> list_files() const;
+  // Of those that were set aside: their names when they were, perhaps with a number behind.
+  Result<std::vector<std::string>> list_set_aside() const;
   // None if it is gone.
   Result<std::optional<Record>> read(const std::string& file) const;
   // By name; which container and interface it is for stands in the body alone, since two pairs may

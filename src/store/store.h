@@ -143,6 +143,10 @@ class AttachmentRecords {
 // Container ids do not begin so.
 std::string status_directory(const std::string& cni_dir);
 
+// The lock that a process of thin multus holds while it works on the container. Container ids do
+// not begin like its folder.
+std::string thin_lock(const std::string& cni_dir, const std::string& container_id);
+
 // How many files of each kind there are below `cni_dir`, without reading any of them. No
 // directory: none.
 struct Counts {

@@ -5,13 +5,12 @@
 #include <chrono>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "base/result.h"
-#include "base/text.h"
 #include "base/try.h"
+#include "store/store.h"
 #include "sys/file.h"
 #include "sys/file_lock.h"
 
@@ -19,16 +18,20 @@ namespace mnet::thin {
 namespace {
 
 constexpr mode_t kDirectoryMode = 0700;
-// No container id begins with an underscore, so no scratch file has this name (05, 3.2).
-constexpr std::string_view kLocks = "_locks";
+
+// Its folder exists when this returns.
+Result<std::string> lock_path(const std::string& cni_dir, const std::string& container_id) {
+  std::string path = store::thin_lock(cni_dir, container_id);
+  MNET_TRY_VOID(sys::make_directories(sys::directory_of(path), kDirectoryMode));
+  return path;
+}
 
 }  // namespace
 
 Result<Locks> Locks::for_container(const std::string& cni_dir, const std::string& container_id) {
-  const std::string folder = cat(cni_dir, "/", kLocks);
-  MNET_TRY_VOID(sys::make_directories(folder, kDirectoryMode));
+  MNET_TRY(const std::string path, lock_path(cni_dir, container_id));
   Locks locks;
-  MNET_TRY(auto&& container, sys::FileLock::take_file(cat(folder, "/", container_id)));
+  MNET_TRY(auto&& container, sys::FileLock::take_file(path));
   locks.container_ = std::move(container);
   // Last, so that a request that waits for its container does not keep a GC waiting.
   MNET_TRY(auto&& directory, sys::FileLock::take_directory(cni_dir, sys::FileLock::Kind::kShared));
@@ -48,9 +51,8 @@ Result<Locks> Locks::for_all(const std::string& cni_dir) {
 
 Result<std::shared_ptr<void>> Locks::lock_one(const std::string& container_id) {
   directory_.release();
-  const std::string folder = cat(cni_dir_, "/", kLocks);
-  MNET_TRY_VOID(sys::make_directories(folder, kDirectoryMode));
-  MNET_TRY(auto&& container, sys::FileLock::try_file(cat(folder, "/", container_id)));
+  MNET_TRY(const std::string path, lock_path(cni_dir_, container_id));
+  MNET_TRY(auto&& container, sys::FileLock::try_file(path));
   if (!container) return std::shared_ptr<void>();
   const auto one = std::make_shared<Locks>();
   one->container_ = *std::move(container);

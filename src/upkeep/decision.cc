@@ -54,7 +54,7 @@ bool is_gone(const Facts& facts) {
 Decision decide(const Facts& facts, Mode mode) {
   if (facts.has_pending) return {};  // its replay sees to it
   if (facts.state == model::RecordState::kDeleting) {
-    if (facts.awaits_pending) {
+    if (facts.awaits_pending && !facts.had_damaged_pending) {
       return {.action = Action::kDrop, .reason = "its pending DEL was given up or removed by hand"};
     }
     return {.action = Action::kFinish, .reason = "its DEL was not finished"};

@@ -24,6 +24,7 @@ struct Facts {
   bool is_complete = true;      // all its networks have results: its ADD may have been answered
   bool awaits_pending = false;  // the record says that a pending DEL is to end it
   bool has_pending = false;     // there is a pending DEL of the container
+  bool had_damaged_pending = false;  // one was set aside: no person gave it up
   bool is_of_this_boot = true;
   Namespace netns = Namespace::kSame;
   bool has_pod = true;  // it is a pod's, and the store has every pod

@@ -31,12 +31,12 @@ void for_all(const std::function<void(const Facts&, Mode)>& visit) {
   each(states, f.state, [&] {
     each(namespaces, f.netns, [&] {
       each(pods, f.pod, [&] {
-        for (unsigned bits = 0; bits < 1024; ++bits) {
-          bool* const flags[] = {&f.is_complete,     &f.awaits_pending,    &f.has_pending,
-                                 &f.is_of_this_boot, &f.has_pod,           &f.has_living_sibling,
-                                 &f.sees_host,       &f.sees_running_pods, &f.is_past_grace,
-                                 &f.is_empty};
-          for (unsigned i = 0; i < 10; ++i) *flags[i] = (bits >> i & 1) != 0;
+        for (unsigned bits = 0; bits < 2048; ++bits) {
+          bool* const flags[] = {
+              &f.is_complete,   &f.awaits_pending,     &f.has_pending,        &f.is_of_this_boot,
+              &f.has_pod,       &f.has_living_sibling, &f.sees_host,          &f.sees_running_pods,
+              &f.is_past_grace, &f.is_empty,           &f.had_damaged_pending};
+          for (unsigned i = 0; i < 11; ++i) *flags[i] = (bits >> i & 1) != 0;
           for (const Mode mode : {Mode::kOff, Mode::kReport, Mode::kOn}) visit(f, mode);
         }
       });
@@ -98,6 +98,14 @@ TEST(Decision, TakesACompleteRecordForAnAnsweredAdd) {
 TEST(Decision, DropsWhatAPersonGaveUp) {
   EXPECT_EQ(decide({.state = RecordState::kDeleting, .awaits_pending = true}, Mode::kOn).action,
             Action::kDrop);
+}
+
+TEST(Decision, FinishesWhatADamagedPendingDelCannot) {
+  EXPECT_EQ(
+      decide({.state = RecordState::kDeleting, .awaits_pending = true, .had_damaged_pending = true},
+             Mode::kOn)
+          .action,
+      Action::kFinish);
 }
 
 TEST(Decision, DeletesAContainerThatIsGone) {

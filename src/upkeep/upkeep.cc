@@ -198,9 +198,11 @@ aio::Task<void> Upkeep::look(std::string cni_dir, Items* items) {
   MNET_CO_TRY_VOID(co_await find_cached(cni_dir, std::move(results.containers), items));
   // Read after the records: a DEL that fails writes its pending DEL first.
   MNET_CO_TRY(const auto& pending, co_await node_.list_pending(cni_dir));
+  MNET_CO_TRY(const auto& set_aside, co_await node_.list_set_aside(cni_dir));
   for (auto i = begin; i < items->size(); ++i) {
     Item& item = *(*items)[i];
     item.facts.has_pending = has_pending_del(pending, item.record.container_id);
+    item.facts.had_damaged_pending = has_pending_del(set_aside, item.record.container_id);
     MNET_CO_TRY_VOID(co_await find_facts(&item));
   }
   co_return Result<void>();
@@ -254,7 +256,9 @@ aio::Task<void> Upkeep::find_cached(std::string cni_dir,
 aio::Task<void> Upkeep::find_facts(Item* item) {
   const model::AttachmentRecord& record = item->record;
   Facts& facts = item->facts;
-  facts.is_of_this_boot = record.boot_id.empty() || record.boot_id == core_.core().options.boot_id;
+  const std::string& this_boot = core_.core().options.boot_id;
+  facts.is_of_this_boot =
+      record.boot_id.empty() || this_boot.empty() || record.boot_id == this_boot;
   const auto where =
       co_await rule_.find_namespace(record.netns, record.boot_id, record.netns_inode);
   if (!where && where.error().code() == Errc::kCancelled) co_return where.error();
@@ -385,6 +389,9 @@ aio::Task<void> Upkeep::act(Item* item, Decision decision) {
 }
 
 aio::Task<bool> Upkeep::is_still(const Item* item, Action action) {
+  MNET_CO_TRY(const bool is_in_work,
+              co_await node_.is_in_work(item->cni_dir, item->record.container_id));
+  if (is_in_work) co_return false;
   auto now = std::make_unique<Item>(*item);
   if (item->has_record) {
     MNET_CO_TRY(auto&& read_again, co_await read(item->cni_dir, item->record.container_id));
@@ -480,8 +487,9 @@ aio::Task<void> Upkeep::undo_half_done(Item* item, std::string ifname) {
   if (!records.attachment_record) co_return Result<void>();
   model::AttachmentRecord record = *records.attachment_record;
   const model::RecordedAttachment* half = record.find(ifname);
-  const bool is_still_so =
-      record.state == model::RecordState::kReady && half != nullptr && is_half_done(*half);
+  MNET_CO_TRY(const bool is_in_work, co_await node_.is_in_work(item->cni_dir, record.container_id));
+  const bool is_still_so = !is_in_work && record.state == model::RecordState::kReady &&
+                           half != nullptr && is_half_done(*half);
   if (!is_still_so) co_return Result<void>();
 
   const model::AttachmentPtr attachment = attach::attachment_of(job, record, *half, false);

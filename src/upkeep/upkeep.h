@@ -40,6 +40,11 @@ class Node {
   virtual aio::Task<std::vector<std::string>> list_records(std::string cni_dir) = 0;
   // Names of the pending DELs' files.
   virtual aio::Task<std::vector<std::string>> list_pending(std::string cni_dir) = 0;
+  // The same of those that were set aside, because they are damaged.
+  virtual aio::Task<std::vector<std::string>> list_set_aside(std::string cni_dir) = 0;
+  // Whether a process of thin multus works on the container: a node that changes from thin to thick
+  // has some that began before.
+  virtual aio::Task<bool> is_in_work(std::string cni_dir, std::string container_id) = 0;
   // Whether a pod that is not in the store is known not to exist.
   virtual bool knows_pods() const = 0;
   // The pod that the record is about.

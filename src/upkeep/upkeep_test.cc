@@ -20,6 +20,7 @@
 #include "aio/run.h"
 #include "aio/task.h"
 #include "attach/attach.h"
+#include "attach/core.h"
 #include "attach/fake_ports.h"
 #include "attach/node_fixture.h"
 #include "attach/request.h"
@@ -62,6 +63,10 @@ class FakeUpkeepNode : public Node {
     if (on_pending_listed) on_pending_listed();
     co_return files;
   }
+  aio::Task<std::vector<std::string>> list_set_aside(std::string) override { co_return set_aside; }
+  aio::Task<bool> is_in_work(std::string, std::string container_id) override {
+    co_return in_work.contains(container_id);
+  }
   bool knows_pods() const override { return true; }
   PodState find_pod(const model::AttachmentRecord& record) const override {
     if (!is_synced) return PodState::kUnknown;
@@ -101,6 +106,8 @@ class FakeUpkeepNode : public Node {
   std::map<std::string, PodState> pods;  // by UID
   bool is_synced = true, sees = true;
   std::set<std::string> left;  // namespaces without a process
+  std::vector<std::string> set_aside;
+  std::set<std::string> in_work;
   std::optional<Error> processes_error;
   std::function<void()> on_turn, on_pending_listed;
   std::vector<std::string> counts;
@@ -112,6 +119,8 @@ class FakeUpkeepNode : public Node {
 
 class UpkeepTest : public attach::NodeTest {
  protected:
+  UpkeepTest() { attachments_.typed().core().options.boot_id = "boot"; }
+
   // A container of pod `uid` in a namespace of its own, with addresses on networks of its own: what
   // living containers hold is tested with the rule.
   void add_container(const std::string& id, const std::string& uid) {
@@ -173,7 +182,7 @@ class UpkeepTest : public attach::NodeTest {
   std::string sees_;  // the namespace that hot-plug sees to
   std::chrono::steady_clock::time_point now_;
   FakeUpkeepNode around_{node_, log_};
-  Rule rule_{node_.records, node_.records, node_.links, ""};
+  Rule rule_{node_.records, node_.records, node_.links, "boot"};
   Settings settings_;
   Upkeep upkeep_{attachments_.typed(), rule_, around_, settings_, log_, [this] { return now_; }};
 };
@@ -251,6 +260,58 @@ TEST_F(UpkeepTest, DropsWhatAPersonGaveUp) {
   EXPECT_THAT(recorded(), IsEmpty());
   EXPECT_THAT(node_.records.scratch, IsEmpty());
   EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+// Its pending DEL was damaged.
+TEST_F(UpkeepTest, FinishesADelWhosePendingDelWasSetAside) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) {
+    record.state = RecordState::kDeleting;
+    record.is_pending = true;
+  });
+  around_.set_aside = {"c1-eth0.json"};
+
+  round();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0"));
+  EXPECT_THAT(recorded(), IsEmpty());
+}
+
+// The node changes from thin to thick while pods start.
+TEST_F(UpkeepTest, LeavesAloneWhatAProcessOfThinMultusWorksOn) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) { record.state = RecordState::kCreating; });
+  node_.records.results.clear();
+  add_container("c2", "u2");
+  plug_half("c2", model::Source::kDelegateApi);
+  add_container("c3", "u3");
+  edit("c3", [](auto& record) {
+    record.state = RecordState::kDeleting;
+    record.is_pending = true;
+  });
+  around_.in_work = {"c1", "c2", "c3"};
+
+  round();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(recorded(), ElementsAre("c1", "c2", "c3"));
+  around_.in_work = {};
+  round();
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0", "DEL hot net7"));
+}
+
+TEST_F(UpkeepTest, DeletesNothingWhileTheBootIsNotKnown) {
+  add_container("c1", "");
+  attachments_.typed().core().options.boot_id.clear();
+  Rule unsure(node_.records, node_.records, node_.links, "");
+  Upkeep upkeep(attachments_.typed(), unsure, around_, settings_, log_, [this] { return now_; });
+
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(aio::run(loop_, upkeep.round()));
+    now_ += std::chrono::minutes(10);
+  }
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
 }
 
 // Its DEL fails while the round runs.

@@ -57,6 +57,25 @@ def test_a_failed_delete_is_finished_by_the_next_daemon(host, daemons, shim, pod
     until(lambda: addresses(host) == [] and host.files_below(CNI_DIR) == [], lambda: host.files_below(CNI_DIR))
 
 
+def test_a_failed_delete_whose_file_is_damaged_is_finished_from_the_records(host, daemons, shim, pod, conf):
+    daemon = daemons()
+    assert shim.add(conf, pod, args=ARGS).ok
+    fail(host)
+    assert shim.delete(conf, pod, args=ARGS).ok
+    daemon.kill()
+    repair(host)
+    host.write(f"{FOLDER}/c-pod0-eth0.json", "{")
+    daemon = daemons()
+    until(lambda: host.files_below(FOLDER) == ["bad/c-pod0-eth0.json"], lambda: daemon.log)
+    daemon.kill()
+
+    daemon = daemons()  # it looks through all records at its start, else every ten minutes
+
+    until(lambda: addresses(host) == [], lambda: daemon.log)
+    until(lambda: host.files_below(CNI_DIR) == ["pending-del/bad/c-pod0-eth0.json"], lambda: host.files_below(CNI_DIR))
+    host.path(f"{FOLDER}/bad/c-pod0-eth0.json").unlink()
+
+
 @pytest.mark.slow
 def test_a_failed_delete_is_finished_by_the_same_daemon(host, daemons, shim, pod, conf):
     daemon = daemons(metricsPort=metrics.PORT)

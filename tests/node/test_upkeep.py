@@ -1,11 +1,14 @@
 """What is finished on a node without a request for it (03, 2.14; 05, 3.10; pain 8), with the real bridge and host-local."""
 
+import concurrent.futures
 import json
 import threading
 
 import pytest
+from harness.machine.host import PLUGIN_DIR, PROGRAMS
 from harness.machine.wait import until
 from harness.node import networks
+from harness.node.cni import Runtime
 from harness.node.netconf import netconf
 from harness.node.pending import FOLDER, leave_pending_del
 
@@ -56,6 +59,50 @@ def test_an_add_that_a_crash_cut_off_is_undone(host, daemons, shim, pod, fake):
     until(lambda: is_clean(host), lambda: f"{host.files_below(CNI_DIR)}\n{daemon.log}")
     assert pod.links() == set()
     assert "its ADD was not finished" in daemon.log
+
+
+def test_an_add_that_thin_multus_still_works_on_is_left_to_it(host, program, daemons, pod, fake):
+    """A node changes from thin to thick while pods start."""
+    program("multus")
+    host.path(f"{PLUGIN_DIR}/multus").symlink_to(f"{PROGRAMS}/multus")
+    thin, gate, other = Runtime(host, "multus"), fake.gate(), host.add_pod()
+    conf = netconf(networks.bridge(), fake.conf("a", ADD={"gate": gate.path}), type="multus", parallelAttach="off")
+    quick = netconf(networks.bridge(), type="multus")
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        adding = threads.submit(thin.add, conf, pod, args=args_of(pod))
+        gate.reached()
+        assert thin.add(quick, other, args=args_of(other)).ok
+        edit(host, other, state="deleting")
+
+        daemon = daemons()
+
+        until(lambda: not record_of(host, other).exists(), lambda: daemon.log)
+        gate.open()
+        assert adding.result().ok
+    assert pod.links() == {"eth0"} and addresses(host) == ["10.244.0.2"]
+    assert thin.check(conf, pod, args=args_of(pod)).ok
+    assert thin.delete(conf, pod, args=args_of(pod)).ok
+
+
+def test_an_add_after_a_reboot_leaves_a_namespace_alone_whose_path_is_used_again(host, daemons, shim, pod):
+    """ctr: people choose the ids, and paths lead through /proc."""
+    conf = netconf(networks.bridge())
+    heir = host.add_pod()
+    daemon = daemons()
+    assert shim.add(conf, pod, args=args_of(pod)).ok
+    daemon.kill()
+    edit(host, pod, bootID="00000000-0000-4000-8000-000000000000")
+    lose(host, pod)
+    host.run("ip", "netns", "add", pod.name)
+    daemons()
+    assert shim.add(conf, pod, container_id="another", args=args_of(pod)).ok
+
+    assert shim.add(conf, heir, container_id=f"c-{pod.name}", args=args_of(heir)).ok
+
+    assert pod.links() == heir.links() == {"eth0"}
+    assert shim.delete(conf, heir, container_id=f"c-{pod.name}", args=args_of(heir)).ok
+    assert shim.delete(conf, pod, container_id="another", args=args_of(pod)).ok
+    assert is_clean(host)
 
 
 def test_a_replayed_delete_leaves_a_namespace_alone_whose_path_is_used_again(host, daemons, shim, pod):
