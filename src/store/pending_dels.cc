@@ -29,6 +29,7 @@ namespace mnet::store {
 namespace {
 
 constexpr mode_t kDirectoryMode = 0700;
+constexpr int kMostOfOneName = 10;
 
 // A name of a record: of a file of the directory itself, and not one that is being written.
 bool is_record(std::string_view file) {
@@ -132,7 +133,10 @@ Result<void> PendingDels::set_aside(const std::string& file) const {
   MNET_TRY_VOID(sys::make_directories(bad, kDirectoryMode));
   std::string target = cat(bad, "/", file);
   std::error_code failed;
-  for (int i = 1; std::filesystem::exists(std::filesystem::symlink_status(target, failed)); ++i) {
+  const auto is_taken = [&failed](const std::string& path) {
+    return std::filesystem::exists(std::filesystem::symlink_status(path, failed));
+  };
+  for (int i = 1; i < kMostOfOneName && is_taken(target); ++i) {
     target = cat(bad, "/", file, ".", i);
   }
   MNET_FAIL_BLOCKING("pending-before-set-aside");

@@ -58,7 +58,8 @@ class PendingDels {
   Result<bool> keep(const std::string& container_id, const std::string& ifname,
                     std::string_view body) const;
   Result<bool> remove(const std::string& file) const;  // true if it was there
-  // Moves a record that cannot be used to pending-del/bad/, beside what is there under its name.
+  // Moves a record that cannot be used to pending-del/bad/, beside what is there under its name;
+  // the tenth of a name is replaced.
   Result<void> set_aside(const std::string& file) const;
 
  private:

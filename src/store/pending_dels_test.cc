@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <string>
 
+#include "base/text.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 
 namespace mnet::store {
 namespace {
 
+using testing::Contains;
 using testing::IsEmpty;
 
 class PendingDelsTest : public testing::Test {
@@ -103,6 +105,20 @@ TEST_F(PendingDelsTest, OfOneNameAreSetAsideSideBySide) {
   EXPECT_EQ(std::filesystem::status(dir_ / "pending-del/bad").permissions(),
             std::filesystem::perms::owner_all);
   EXPECT_FALSE(dels_.set_aside("c1-eth0.json").has_value());
+}
+
+// A file that is damaged again and again fills no disk.
+TEST_F(PendingDelsTest, OfOneNameAreKeptTenTimesWhenSetAside) {
+  for (int i = 0; i < 12; ++i) {
+    leave("c1", "eth0", cat("try ", i));
+    ASSERT_TRUE(dels_.set_aside("c1-eth0.json").has_value());
+  }
+
+  const auto aside = dels_.list_set_aside().value();
+  EXPECT_EQ(aside.size(), 10u);
+  EXPECT_THAT(aside, Contains("c1-eth0.json"));
+  EXPECT_EQ(sys::read_file(dir_ / "pending-del/bad/c1-eth0.json.9").value(), "try 11");
+  EXPECT_THAT(PendingDels(dir_ / "none").list_set_aside().value(), IsEmpty());
 }
 
 TEST_F(PendingDelsTest, AreNeverLookedForElsewhere) {
