@@ -51,12 +51,11 @@ std::string body_of(const ManifestObject& object, const std::string& ns) {
 }
 
 bool is_established(const json::Object& definition) {
-  const json::Array* list = json::as_array(json::find_at(definition, {"status", "conditions"}));
-  return list != nullptr && std::ranges::any_of(*list, [](const json::Value& value) {
-           const json::Object* condition = value.as_object();
-           return condition != nullptr && json::text_at(*condition, {"type"}) == "Established" &&
-                  json::text_at(*condition, {"status"}) == "True";
-         });
+  const auto conditions = json::objects_of(json::find_at(definition, {"status", "conditions"}));
+  return std::ranges::any_of(conditions, [](const json::Object* condition) {
+    return json::text_at(*condition, {"type"}) == "Established" &&
+           json::text_at(*condition, {"status"}) == "True";
+  });
 }
 
 // As people read it: without what the server keeps for itself.

@@ -83,9 +83,7 @@ std::vector<Piece> pieces_of(std::string_view text) {
 
 const std::string* type_of(const json::Object& config) {
   if (const json::Value* type = config.find("type")) return type->as_string();
-  const json::Array* list = json::as_array(config.find("plugins"));
-  const json::Object* first =
-      list == nullptr || list->empty() ? nullptr : list->front().as_object();
+  const json::Object* first = json::first_object_of(config.find("plugins"));
   return first == nullptr ? nullptr : json::as_string(first->find("type"));
 }
 

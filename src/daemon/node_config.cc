@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "daemon/config.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/manager.h"
@@ -47,7 +48,7 @@ nodeconf::Settings node_settings(const Config& config) {
   nodeconf::Settings settings;
   settings.bin_dir = config.bin_dir;
   for (const auto& [name, value] : config.capabilities) {
-    settings.capabilities[name] = value.as_bool() != nullptr && *value.as_bool();
+    settings.capabilities[name] = json::is_true(&value);
   }
   settings.cni_version = config.cni_version;
   settings.log_file = config.log_file;

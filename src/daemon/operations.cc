@@ -171,8 +171,7 @@ Result<void> Operations::still_serves() const {
 
 aio::Task<json::Object> Operations::reconcile(json::Object wanted) {
   using Extent = upkeep::Upkeep::Extent;
-  const bool* is_dry = json::as_bool(wanted.find("dryRun"));
-  const Extent extent = is_dry != nullptr && *is_dry ? Extent::kRehearsal : Extent::kAll;
+  const Extent extent = json::is_true(wanted.find("dryRun")) ? Extent::kRehearsal : Extent::kAll;
   MNET_CO_TRY(const auto& found, co_await needs_.upkeep.round_by_hand(extent));
   json::Array list;
   for (const auto& one : found) list.push_back(to_json(one));

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "json/json.h"
 
@@ -23,6 +25,31 @@ inline const Array* as_array(const Value* found) {
 inline const Object* as_object(const Value* found) {
   return found == nullptr ? nullptr : found->as_object();
 }
+
+inline bool is_true(const Value* found) {
+  const bool* flag = as_bool(found);
+  return flag != nullptr && *flag;
+}
+
+// The elements of a list; none if there is none.
+inline std::span<const Value> elements_of(const Value* found) {
+  const Array* list = as_array(found);
+  return list == nullptr ? std::span<const Value>() : std::span<const Value>(*list);
+}
+// Those of them that are objects.
+inline std::vector<const Object*> objects_of(const Value* found) {
+  std::vector<const Object*> objects;
+  for (const Value& element : elements_of(found)) {
+    if (const Object* object = element.as_object()) objects.push_back(object);
+  }
+  return objects;
+}
+// The first element; nullptr if there is none, or if it is not an object.
+inline const Object* first_object_of(const Value* found) {
+  const auto elements = elements_of(found);
+  return elements.empty() ? nullptr : elements.front().as_object();
+}
+
 // Its text; empty if there is none.
 inline std::string text_of(const Value* found) {
   const std::string* text = as_string(found);

@@ -149,10 +149,8 @@ Result<std::optional<FrameReader::Message>> FrameReader::next() {
 Result<int> parse_exit_status(std::string_view text) {
   MNET_TRY(const json::Object status, json::parse_object(text));
   if (json::text_at(status, {"status"}) == "Success") return 0;
-  const json::Array* causes = json::as_array(json::find_at(status, {"details", "causes"}));
-  for (std::size_t i = 0; causes != nullptr && i < causes->size(); ++i) {
-    const json::Object* cause = (*causes)[i].as_object();
-    if (cause == nullptr || json::text_at(*cause, {"reason"}) != "ExitCode") continue;
+  for (const json::Object* cause : json::objects_of(json::find_at(status, {"details", "causes"}))) {
+    if (json::text_at(*cause, {"reason"}) != "ExitCode") continue;
     const std::string code = json::text_at(*cause, {"message"});
     int number = 0;
     const auto [end, fault] = std::from_chars(code.data(), code.data() + code.size(), number);

@@ -37,8 +37,7 @@ std::string claims_of(const json::Object& object) {
 }
 
 bool is_in_network_of_host(const json::Object& pod) {
-  const bool* in_host = json::as_bool(json::find_at(pod, {"spec", "hostNetwork"}));
-  return in_host != nullptr && *in_host;
+  return json::is_true(json::find_at(pod, {"spec", "hostNetwork"}));
 }
 
 model::PodPhase phase_of(const json::Object& pod) {

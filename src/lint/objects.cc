@@ -222,12 +222,10 @@ class Reader {
   static void read_spec(PodTemplate& pod, const std::string& pointer) {
     const json::Object* spec = object_at(pod.document.value(), pointer);
     if (spec == nullptr) return;
-    const bool* host = json::as_bool(spec->find("hostNetwork"));
-    pod.is_host_network = host != nullptr && *host;
+    pod.is_host_network = json::is_true(spec->find("hostNetwork"));
     for (const std::string_view list : {"containers"sv, "initContainers"sv}) {
-      const json::Array* containers = json::as_array(spec->find(list));
-      for (std::size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
-        add_resources((*containers)[i], pod);
+      for (const json::Value& container : json::elements_of(spec->find(list))) {
+        add_resources(container, pod);
       }
     }
     if (spec->find("resourceClaims") != nullptr) pod.has_claims = true;

@@ -263,8 +263,7 @@ class PodCheck {
     const auto lacks = [&definition](std::string_view name) {
       for (const PluginPart& plugin : plugins_of(*definition.parsed)) {
         const json::Object* all = json::as_object(plugin.conf.find_folded("capabilities"));
-        const bool* has = all == nullptr ? nullptr : json::as_bool(all->find(name));
-        if (has != nullptr && *has) return false;
+        if (all != nullptr && json::is_true(all->find(name))) return false;
       }
       return true;
     };

@@ -35,15 +35,10 @@ constexpr auto kIpams =
 
 static_assert(std::ranges::is_sorted(kPlugins) && std::ranges::is_sorted(kIpams));
 
-bool is_true(const json::Object& object, std::string_view key) {
-  const bool* flag = json::as_bool(object.find_folded(key));
-  return flag != nullptr && *flag;
-}
-
 bool keeps_to_itself(const cni::PluginConf& conf) {
   return std::ranges::binary_search(kPlugins, conf.type) &&
          std::ranges::binary_search(kIpams, conf.ipam_type) &&
-         !is_true(conf.object, "linkInContainer");
+         !json::is_true(conf.object.find_folded("linkInContainer"));
 }
 
 // What only one of several networks can have, or what depends on which has it first.
@@ -98,7 +93,7 @@ Claims claims_of(const Attachment& attachment) {
     for (const std::string_view key : {"ipam", "args"}) {
       if (const json::Value* value = conf.object.find_folded(key)) claim_prefixes(*value, claims);
     }
-    if (is_true(conf.object, "isDefaultGateway")) {
+    if (json::is_true(conf.object.find_folded("isDefaultGateway"))) {
       claims.insert({"prefix 0.0.0.0/0", "prefix ::/0"});
     }
     claim_sysctls(conf.object, claims);

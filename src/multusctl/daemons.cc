@@ -32,9 +32,8 @@ DaemonPod daemon_pod(const json::Object& pod) {
                 .ns = json::text_at(pod, {"metadata", "namespace"}),
                 .name = json::text_at(pod, {"metadata", "name"}),
                 .container = {}};
-  const json::Array* containers = json::as_array(json::find_at(pod, {"spec", "containers"}));
-  if (containers != nullptr && !containers->empty() && containers->front().as_object() != nullptr) {
-    out.container = json::text_at(*containers->front().as_object(), {"name"});
+  if (const auto* first = json::first_object_of(json::find_at(pod, {"spec", "containers"}))) {
+    out.container = json::text_at(*first, {"name"});
   }
   const std::string phase = json::text_at(pod, {"status", "phase"});
   if (phase != "Running") {
@@ -104,9 +103,7 @@ class Survey {
 };
 
 Result<NodeStatus> status_in(const std::string& node, const json::Object& answer) {
-  const json::Array* nodes = json::as_array(answer.find("nodes"));
-  const json::Object* first =
-      nodes == nullptr || nodes->empty() ? nullptr : nodes->front().as_object();
+  const json::Object* first = json::first_object_of(answer.find("nodes"));
   const json::Object* status = first == nullptr ? nullptr : json::as_object(first->find("status"));
   if (status == nullptr) return Error(Errc::kProtocol, "the answer has no status");
   return NodeStatus::parse(node, *status);

@@ -70,16 +70,6 @@ std::string coloured(Verdict verdict, bool in_colour) {
   return in_colour ? cat(look.colour, look.mark, "\033[0m") : std::string(look.mark);
 }
 
-// Elements of a list that are objects.
-std::vector<const json::Object*> objects_at(const json::Object& object, std::string_view key) {
-  std::vector<const json::Object*> out;
-  const json::Array* list = json::as_array(object.find(key));
-  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    if (const json::Object* one = (*list)[i].as_object()) out.push_back(one);
-  }
-  return out;
-}
-
 std::string shown(const json::Object& object, std::string_view key) {
   return excerpt(json::text_at(object, {key}), kMostShown);
 }
@@ -92,10 +82,8 @@ Check check_crd(const Result<json::Object>& crd, const std::string& daemon_ns) {
     return {Verdict::kBad, "the CRD of network definitions is missing", apply_again(daemon_ns)};
   }
   if (!crd) return unknown(what, crd.error());
-  const json::Array* conditions = json::as_array(json::find_at(*crd, {"status", "conditions"}));
-  for (std::size_t i = 0; conditions != nullptr && i < conditions->size(); ++i) {
-    const json::Object* one = (*conditions)[i].as_object();
-    if (one == nullptr || json::text_at(*one, {"type"}) != "Established") continue;
+  for (const json::Object* one : json::objects_of(json::find_at(*crd, {"status", "conditions"}))) {
+    if (json::text_at(*one, {"type"}) != "Established") continue;
     if (json::text_at(*one, {"status"}) == "True") return {Verdict::kGood, what};
     return {Verdict::kBad, "the CRD of network definitions is not served",
             excerpt(json::text_at(*one, {"message"}))};
@@ -124,8 +112,7 @@ std::vector<Check> check_rights(const std::vector<Right>& rights,
       checks.push_back(unknown("the rights of the daemon's account", reviews[i].error()));
       return checks;
     }
-    const bool* allowed = json::as_bool(json::find_at(*reviews[i], {"status", "allowed"}));
-    if (allowed != nullptr && *allowed) continue;
+    if (json::is_true(json::find_at(*reviews[i], {"status", "allowed"}))) continue;
     checks.push_back({Verdict::kBad, cat("the daemon's account may not ", right_text(rights[i])),
                       apply_again(daemon_ns)});
   }
@@ -136,7 +123,7 @@ std::vector<Check> check_rights(const std::vector<Right>& rights,
 std::vector<Check> check_node(const NodeStatus& node, const Result<json::Object>& own) {
   std::vector<Check> checks;
   if (own) {
-    for (const json::Object* one : objects_at(*own, "checks")) {
+    for (const json::Object* one : json::objects_of(own->find("checks"))) {
       checks.push_back({verdict_of(json::text_at(*one, {"verdict"})),
                         cat("node ", node.node, ": ", shown(*one, "what")), shown(*one, "advice")});
     }
@@ -211,7 +198,7 @@ std::vector<Check> check_admission(const Result<json::Object>& daemon_namespace,
 
 std::vector<Check> check_findings(const json::Object& self_check) {
   std::vector<Check> checks;
-  for (const json::Object* finding : objects_at(self_check, "findings")) {
+  for (const json::Object* finding : json::objects_of(self_check.find("findings"))) {
     const bool is_error = json::text_at(*finding, {"severity"}) == "error";
     checks.push_back({is_error ? Verdict::kBad : Verdict::kOdd,
                       cat(shown(*finding, "check"), ": ", shown(*finding, "what")),
@@ -223,10 +210,9 @@ std::vector<Check> check_findings(const json::Object& self_check) {
 
 std::vector<Check> check_containers(const json::Object& answer) {
   std::vector<Check> checks;
-  const auto containers = objects_at(answer, "containers");
+  const auto containers = json::objects_of(answer.find("containers"));
   for (const json::Object* one : containers) {
-    const bool* is_good = json::as_bool(one->find("ok"));
-    if (is_good != nullptr && *is_good) continue;
+    if (json::is_true(one->find("ok"))) continue;
     const std::string pod = shown(*one, "pod");
     checks.push_back(
         {Verdict::kBad,

@@ -58,8 +58,8 @@ aio::Task<std::optional<Result<json::Object>>> try_status(Cluster* cluster,
   spec->erase("user");
   asked.set("kind", "SelfSubjectAccessReview");
   const auto review = co_await cluster->create(kOwnReviews, std::move(asked));
-  const bool* may = review ? json::as_bool(json::find_at(*review, {"status", "allowed"})) : nullptr;
-  if (may == nullptr || !*may) co_return Tried(Error(Errc::kCancelled, "not allowed"));
+  const bool may = review && json::is_true(json::find_at(*review, {"status", "allowed"}));
+  if (!may) co_return Tried(Error(Errc::kCancelled, "not allowed"));
   json::Object change{
       {"metadata",
        json::Object{

@@ -287,10 +287,9 @@ std::string shown_json(const json::Value& value, int indent, std::string_view by
 }
 
 std::string network_text(const json::Object& network) {
-  const json::Array* types = json::as_array(network.find("types"));
   std::vector<std::string> names;
-  for (std::size_t i = 0; types != nullptr && i < types->size(); ++i) {
-    names.push_back(excerpt(json::text_of(&(*types)[i]), kWhole));
+  for (const json::Value& type : json::elements_of(network.find("types"))) {
+    names.push_back(excerpt(json::text_of(&type), kWhole));
   }
   std::string out = cat(shown(network, "interface"), "  ", shown(network, "network"), "\n");
   out += cat("  from:           ", shown(network, "source"), "\n");
@@ -325,14 +324,11 @@ aio::Task<json::Object> explain(ExplainInput input) {
 
 std::string explained_text(const json::Object& explained) {
   std::string out = cat("pod ", shown(explained, "pod"), "\n\n");
-  const json::Array* networks = json::as_array(explained.find("networks"));
-  for (std::size_t i = 0; networks != nullptr && i < networks->size(); ++i) {
-    if (const json::Object* network = (*networks)[i].as_object())
-      out += cat(network_text(*network), "\n");
+  for (const json::Object* network : json::objects_of(explained.find("networks"))) {
+    out += cat(network_text(*network), "\n");
   }
-  const json::Array* unknown = json::as_array(explained.find("unknown"));
-  for (std::size_t i = 0; unknown != nullptr && i < unknown->size(); ++i) {
-    out += cat("not known here: ", excerpt(json::text_of(&(*unknown)[i]), kWhole), "\n");
+  for (const json::Value& unknown : json::elements_of(explained.find("unknown"))) {
+    out += cat("not known here: ", excerpt(json::text_of(&unknown), kWhole), "\n");
   }
   return out;
 }

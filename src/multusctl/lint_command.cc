@@ -122,9 +122,8 @@ Result<Files> read_arguments(const std::vector<std::string>& arguments) {
 // Items of a list lack their kind.
 void add_object(json::Object object, std::string_view kind, Files& out) {
   // A pod of a workload repeats what its template says.
-  const json::Array* owners =
-      json::as_array(json::find_at(object, {"metadata", "ownerReferences"}));
-  if (kind == "Pod" && owners != nullptr && !owners->empty()) return;
+  const auto* owners = json::find_at(object, {"metadata", "ownerReferences"});
+  if (kind == "Pod" && !json::elements_of(owners).empty()) return;
   object.set("kind", kind);
   const std::string name =
       cat(to_lower(kind), "/", json::text_at(object, {"metadata", "namespace"}), "/",

@@ -24,16 +24,10 @@ std::string shown(const json::Object& object, std::initializer_list<std::string_
   return excerpt(json::text_at(object, keys), 400);
 }
 
-bool is_ready(const json::Object& status) {
-  const bool* ready = json::as_bool(status.find("ready"));
-  return ready != nullptr && *ready;
-}
-
 std::vector<std::string> texts_at(const json::Object& status, std::string_view key) {
   std::vector<std::string> texts;
-  const json::Array* list = json::as_array(status.find(key));
-  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    texts.push_back(excerpt(json::text_of(&(*list)[i]), 400));
+  for (const json::Value& text : json::elements_of(status.find(key))) {
+    texts.push_back(excerpt(json::text_of(&text), 400));
   }
   return texts;
 }
@@ -49,7 +43,7 @@ std::vector<std::string> cells_of(const json::Object& status, const std::string&
                                   bool is_wide) {
   std::vector<std::string> cells = {node,
                                     shown(status, {"multus"}),
-                                    is_ready(status) ? "yes" : "no",
+                                    json::is_true(status.find("ready")) ? "yes" : "no",
                                     base_name(shown(status, {"primary", "file"})),
                                     work_at(status, "requests"),
                                     work_at(status, "delegates"),
@@ -136,7 +130,8 @@ std::vector<std::string> troubles_of(const NodeStatus& node, Beside beside) {
   if (!node.status) return {node.why};
   const json::Object& status = *node.status;
   std::vector<std::string> out;
-  if (!is_ready(status)) out.push_back(cat("not ready: ", shown(status, {"reason"})));
+  if (!json::is_true(status.find("ready")))
+    out.push_back(cat("not ready: ", shown(status, {"reason"})));
   if (beside != Beside::kSelfCheck) add_self_checked(status, out);
   add_counts(status, out);
   return out;

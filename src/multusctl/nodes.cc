@@ -57,10 +57,7 @@ std::string NodeItem::text(std::string_view key) const {
   return excerpt(json::text_at(item, {key}), kMostShown);
 }
 
-bool NodeItem::is_ok() const {
-  const bool* ok = json::as_bool(item.find("ok"));
-  return ok != nullptr && *ok;
-}
+bool NodeItem::is_ok() const { return json::is_true(item.find("ok")); }
 
 json::Array NodeItems::to_json() const {
   json::Array out;
@@ -79,11 +76,8 @@ NodeItems items_of(const std::vector<NodeAnswer>& answers, std::string_view list
       out.silent.push_back(cat(one.node, ": ", one.answer.error().text()));
       continue;
     }
-    const json::Array* found = json::as_array(one.answer->find(list));
-    for (std::size_t i = 0; found != nullptr && i < found->size(); ++i) {
-      if (const json::Object* item = (*found)[i].as_object()) {
-        out.items.push_back({one.node, *item});
-      }
+    for (const json::Object* item : json::objects_of(one.answer->find(list))) {
+      out.items.push_back({one.node, *item});
     }
   }
   return out;

@@ -58,12 +58,10 @@ Result<std::vector<Got>> read_status(const std::string& text) {
     got.row.network = excerpt(json::text_at(*entry, {"name"}));
     got.row.interface = excerpt(json::text_at(*entry, {"interface"}));
     got.row.mac = excerpt(json::text_at(*entry, {"mac"}));
-    const json::Array* ips = json::as_array(entry->find("ips"));
-    for (std::size_t i = 0; ips != nullptr && i < ips->size(); ++i) {
-      got.row.ips.push_back(excerpt(json::text_of(&(*ips)[i])));
+    for (const json::Value& ip : json::elements_of(entry->find("ips"))) {
+      got.row.ips.push_back(excerpt(json::text_of(&ip)));
     }
-    const bool* is_default = json::as_bool(entry->find("default"));
-    got.is_default = is_default != nullptr && *is_default;
+    got.is_default = json::is_true(entry->find("default"));
     out.push_back(std::move(got));
   }
   return out;
@@ -105,8 +103,7 @@ class Comparison {
 
   PodRows run() {
     const std::string* networks = kube::annotation_of(pod_, model::kNetworksAnnotation);
-    const bool* host = json::as_bool(json::find_at(pod_, {"spec", "hostNetwork"}));
-    if (host != nullptr && *host) {
+    if (json::is_true(json::find_at(pod_, {"spec", "hostNetwork"}))) {
       if (networks != nullptr && !trim(*networks).empty()) {
         add(excerpt(*networks), "", "host-network",
             "the pod uses the host's network: no networks are attached to it");

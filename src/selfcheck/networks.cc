@@ -31,11 +31,6 @@ std::string text_in(const json::Object& object, std::string_view key) {
   return json::text_of(object.find(key));
 }
 
-bool is_true(const json::Object& object, std::string_view key) {
-  const bool* value = json::as_bool(object.find(key));
-  return value != nullptr && *value;
-}
-
 // Counted before anything is built: the author of a definition chooses these bytes (02, 10).
 Result<json::Object> read(const std::string& config) {
   if (json::count(config).values > kMostValues) {
@@ -45,13 +40,9 @@ Result<json::Object> read(const std::string& config) {
 }
 
 std::vector<const json::Object*> plugins_of(const json::Object& config) {
-  const json::Array* list = json::as_array(config.find("plugins"));
-  if (list == nullptr) return {&config};
-  std::vector<const json::Object*> plugins;
-  for (const json::Value& plugin : *list) {
-    if (plugin.as_object() != nullptr) plugins.push_back(plugin.as_object());
-  }
-  return plugins;
+  const json::Value* list = config.find("plugins");
+  if (json::as_array(list) == nullptr) return {&config};
+  return json::objects_of(list);
 }
 
 std::vector<std::string> types_of(const json::Object& plugin) {
@@ -117,7 +108,7 @@ Finding even_more() {
 std::string missing_link(const json::Object& plugin,
                          const std::function<bool(const std::string& ifname)>& has_link) {
   // Then the interface is the container's own.
-  if (is_true(plugin, "linkInContainer")) return {};
+  if (json::is_true(plugin.find("linkInContainer"))) return {};
   const std::string_view key = text_in(plugin, "type") == "host-device" ? "device" : "master";
   const std::string ifname = text_in(plugin, key);
   if (ifname.empty() || has_link(ifname)) return {};

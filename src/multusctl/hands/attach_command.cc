@@ -59,8 +59,7 @@ std::set<std::string> interfaces_of(const json::Object& pod) {
 }
 
 Result<void> check_pod(const json::Object& pod) {
-  const bool* host = json::as_bool(json::find_at(pod, {"spec", "hostNetwork"}));
-  if (host != nullptr && *host) {
+  if (json::is_true(json::find_at(pod, {"spec", "hostNetwork"}))) {
     return Error(Errc::kInvalid, "the pod uses the host's network: nothing can be attached to it");
   }
   if (const std::string phase = json::text_at(pod, {"status", "phase"}); phase != "Running") {

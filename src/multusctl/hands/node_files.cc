@@ -181,16 +181,12 @@ json::Object to_json(const Collected& collected) {
 
 Collected parse_collected(const json::Object& object) {
   Collected out;
-  const json::Array* files = json::as_array(object.find("files"));
-  for (std::size_t i = 0; files != nullptr && i < files->size(); ++i) {
-    const json::Object* file = (*files)[i].as_object();
-    if (file == nullptr) continue;
+  for (const json::Object* file : json::objects_of(object.find("files"))) {
     // Once more: the node may have an older program.
     out.add(json::text_at(*file, {"name"}), json::text_at(*file, {"text"}));
   }
-  const json::Array* missing = json::as_array(object.find("missing"));
-  for (std::size_t i = 0; missing != nullptr && i < missing->size(); ++i) {
-    out.missing.push_back(excerpt(json::text_of(&(*missing)[i]), 400));
+  for (const json::Value& missing : json::elements_of(object.find("missing"))) {
+    out.missing.push_back(excerpt(json::text_of(&missing), 400));
   }
   return out;
 }

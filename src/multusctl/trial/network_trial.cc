@@ -169,8 +169,7 @@ aio::Task<std::map<std::string, std::string>> NetworkTrial::find_away(
   if (!daemons) co_return away;
   MNET_CO_TRY(const auto& statuses, co_await ask_daemons(&cluster_, *std::move(daemons), false));
   for (const NodeStatus& status : statuses) {
-    const bool* is_ready = status.status ? json::as_bool(status.status->find("ready")) : nullptr;
-    if (is_ready != nullptr && *is_ready) continue;
+    if (status.status && json::is_true(status.status->find("ready"))) continue;
     away[status.node] = join(troubles_of(status), "; ");
   }
   co_return away;

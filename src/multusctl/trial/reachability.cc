@@ -32,10 +32,8 @@ std::string_view name_of(Echo::State state) {
 }
 
 const json::Object* target_of(const json::Object& answer, const std::string& address) {
-  const json::Array* list = json::as_array(answer.find("targets"));
-  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    const json::Object* one = (*list)[i].as_object();
-    if (one != nullptr && json::text_at(*one, {"address"}) == address) return one;
+  for (const json::Object* one : json::objects_of(answer.find("targets"))) {
+    if (json::text_at(*one, {"address"}) == address) return one;
   }
   return nullptr;
 }
@@ -98,10 +96,7 @@ class Judgement {
     std::string unasked;
     for (std::size_t i = 0; i < stations_.size(); ++i) {
       if (unasked.empty()) unasked = excerpt(json::text_at(answers_[i], {"unasked"}));
-      const json::Array* list = json::as_array(answers_[i].find("duplicates"));
-      for (std::size_t k = 0; list != nullptr && k < list->size(); ++k) {
-        const json::Object* one = (*list)[k].as_object();
-        if (one == nullptr) continue;
+      for (const json::Object* one : json::objects_of(answers_[i].find("duplicates"))) {
         const std::string mac = excerpt(json::text_at(*one, {"mac"}));
         note_duplicate(excerpt(json::text_at(*one, {"address"})),
                        cat("pod ", stations_[i].pod, " and ",

@@ -36,9 +36,7 @@ constexpr std::chrono::seconds kTimeout{120};
 constexpr std::string_view kDefaultNamespace = "default";
 
 std::string image_of(const json::Object& pod) {
-  const json::Array* containers = json::as_array(json::find_at(pod, {"spec", "containers"}));
-  const json::Object* first =
-      containers == nullptr || containers->empty() ? nullptr : containers->front().as_object();
+  const auto* first = json::first_object_of(json::find_at(pod, {"spec", "containers"}));
   return first == nullptr ? std::string() : json::text_at(*first, {"image"});
 }
 
