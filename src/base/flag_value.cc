@@ -1,13 +1,12 @@
 #include "base/flag_value.h"
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <variant>
 
+#include "base/integer.h"
 #include "base/text.h"
 
 namespace mnet {
@@ -23,13 +22,6 @@ std::optional<bool> parse_boolean(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 struct Storing {
   std::string_view text;
 
@@ -43,7 +35,7 @@ struct Storing {
     return parsed.has_value();
   }
   bool operator()(std::optional<std::int64_t>* value) const {
-    const auto parsed = parse_integer(text);
+    const auto parsed = parse_integer<std::int64_t>(text);
     if (parsed) *value = parsed;
     return parsed.has_value();
   }

@@ -12,9 +12,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 
@@ -49,11 +49,8 @@ std::optional<Parsed> parse_bytes(std::string_view text) {
 }
 
 std::optional<int> parse_prefix(std::string_view text) {
-  int prefix = 0;
-  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;  // no sign
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), prefix);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return prefix;
+  if (text.starts_with('-')) return std::nullopt;
+  return parse_integer<int>(text);
 }
 
 struct ZeroRun {

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
@@ -23,15 +22,12 @@ namespace {
 
 // A decimal integer with an optional sign, as Go's Atoi reads it.
 std::optional<std::int64_t> parse_part(std::string_view text) {
-  // from_chars knows '-' but no '+'.
+  // parse_integer knows '-' but no '+'.
   if (text.starts_with('+')) {
     text.remove_prefix(1);
     if (text.starts_with('-')) return std::nullopt;
   }
-  std::int64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_integer<std::int64_t>(text);
 }
 
 }  // namespace

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -27,12 +26,6 @@ namespace {
 constexpr std::size_t kMaxBytes = 16u << 20;
 // What the device plugin told the runtime: large, and of no use here.
 constexpr std::array<std::string_view, 1> kUnused = {"AllocResp"};
-
-bool is_integer(std::string_view text) {
-  int number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failure == std::errc() && end == text.data() + text.size();
-}
 
 // By NUMA node; old kubelets wrote a plain list.
 Result<void> read_ids(const json::Fields& entry, std::vector<std::string>& out) {
@@ -49,7 +42,7 @@ Result<void> read_ids(const json::Fields& entry, std::vector<std::string>& out) 
   };
   if (value->as_object() == nullptr) return append(*value, path);
   for (const auto& [node, ids] : *value->as_object()) {
-    if (!is_integer(node)) {
+    if (!parse_integer<int>(node)) {
       return Error(Errc::kInvalid, cat(path, ": ", go_quoted(node), " is not a NUMA node"));
     }
     MNET_TRY_VOID(append(ids, path));

@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,11 +11,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "aio/task.h"
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -72,13 +71,6 @@ class Unframer {
   std::array<std::uint8_t, 5> head_{};
   std::size_t head_size_ = 0, rest_ = 0;
 };
-
-std::optional<int> parse_status(std::string_view text) {
-  int number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 struct DeleteSession {
   void operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
@@ -218,8 +210,8 @@ int Exchange::on_header(nghttp2_session*, const nghttp2_frame*, const std::uint8
 }
 
 void Exchange::take_header(std::string_view name, std::string_view value) {
-  if (name == ":status") http_status_ = parse_status(value);
-  if (name == "grpc-status") grpc_status_ = parse_status(value);
+  if (name == ":status") http_status_ = parse_integer<int>(value);
+  if (name == "grpc-status") grpc_status_ = parse_integer<int>(value);
   if (name == "grpc-message") message_ = value.substr(0, kShown + 1);
 }
 

@@ -3,15 +3,14 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -78,10 +77,9 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
   } else if (address.find(':') != std::string_view::npos) {
     return bad;
   }
-  ListenAddress out{.address = std::string(address)};
-  const auto read = std::from_chars(port.data(), port.data() + port.size(), out.port);
-  if (read.ec != std::errc() || read.ptr != port.data() + port.size()) return bad;
-  return out;
+  const auto number = parse_integer<std::uint16_t>(port);
+  if (!number) return bad;
+  return ListenAddress{.address = std::string(address), .port = *number};
 }
 
 Result<sys::UniqueFd> listen_tcp(const std::string& address, std::uint16_t port) {

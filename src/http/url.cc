@@ -1,16 +1,15 @@
 #include "http/url.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 
@@ -31,10 +30,8 @@ std::optional<std::uint16_t> usual_port(std::string_view scheme) {
 }
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (failure != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
-  return port;
+  const auto port = parse_integer<std::uint16_t>(text);
+  return port == 0 ? std::nullopt : port;
 }
 
 int hex_digit(char digit) {

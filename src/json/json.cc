@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/integer.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -64,15 +65,6 @@ Decimal decimal_of(std::string_view text) {
   out.digits.erase(0, out.digits.find_first_not_of('0'));
   if (out.digits.empty()) return {};
   return out;
-}
-
-template <typename Integer>
-std::optional<Integer> plain_integer(const std::string& text) {
-  Integer value = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return value;
 }
 
 // In one order for every object with these keys.
@@ -173,9 +165,9 @@ void Object::erase_folded(std::string_view key) {
 
 Number::Number(std::int64_t value) : text_(cat(value)) {}
 
-std::optional<std::int64_t> Number::as_int64() const { return plain_integer<std::int64_t>(text_); }
+std::optional<std::int64_t> Number::as_int64() const { return parse_integer<std::int64_t>(text_); }
 std::optional<std::uint64_t> Number::as_uint64() const {
-  return plain_integer<std::uint64_t>(text_);
+  return parse_integer<std::uint64_t>(text_);
 }
 
 double Number::as_double() const { return std::strtod(text_.c_str(), nullptr); }

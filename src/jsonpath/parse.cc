@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -167,15 +168,10 @@ Result<void> Parser::descent(Action& out) {
 
 std::optional<json::Value> parse_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  std::int64_t integer = 0;
-  const char* end = text.data() + text.size();
-  if (const auto read = std::from_chars(text.data(), text.data() + text.size(), integer);
-      read.ec == std::errc{} && read.ptr == end) {
-    return json::Value(integer);
-  }
+  if (const auto integer = parse_integer<std::int64_t>(text)) return json::Value(*integer);
   double real = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), real);
-  if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
   std::array<char, 32> digits{};
   const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), real);
   return json::Value(json::Number::of_text(std::string(digits.data(), written.ptr)));
@@ -220,14 +216,12 @@ std::optional<char> simple_escape(char c) {
 std::optional<std::string> numeric_escape(char kind, std::string_view& rest) {
   const std::size_t length = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
   if (length == 0 || rest.size() < length) return std::nullopt;
-  std::uint32_t value = 0;
-  const std::string_view digits = rest.substr(0, length);
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  if (read.ec != std::errc{} || read.ptr != digits.data() + digits.size()) return std::nullopt;
+  const auto value = parse_integer<std::uint32_t>(rest.substr(0, length), 16);
+  if (!value) return std::nullopt;
   rest.remove_prefix(length);
-  if (kind == 'x') return std::string(1, static_cast<char>(value));
+  if (kind == 'x') return std::string(1, static_cast<char>(*value));
   std::string out;
-  append_utf8(out, value);
+  append_utf8(out, *value);
   return out;
 }
 
@@ -275,14 +269,13 @@ Result<std::optional<std::int64_t>> slice_index(std::string_view text, std::stri
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
   if (!std::ranges::all_of(digits, is_digit)) return reason(cat("invalid array index ", whole));
   if (text.empty()) return std::optional<std::int64_t>();
-  std::int64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto value = parse_integer<std::int64_t>(text);
   // So far beyond any list that its sum with a length must not overflow.
   constexpr std::int64_t kFar = std::int64_t{1} << 53u;
-  if (read.ec != std::errc{} || value > kFar || value < -kFar) {
+  if (!value || *value > kFar || *value < -kFar) {
     return reason(cat("array index ", text, " is not a number"));
   }
-  return std::optional(value);
+  return value;
 }
 
 Result<SliceStep> parse_slice(std::string_view text) {

@@ -1,17 +1,16 @@
 #include "kube/exec.h"
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "aio/task.h"
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/random_number.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -152,9 +151,7 @@ Result<int> parse_exit_status(std::string_view text) {
   for (const json::Object* cause : json::objects_of(json::find_at(status, {"details", "causes"}))) {
     if (json::text_at(*cause, {"reason"}) != "ExitCode") continue;
     const std::string code = json::text_at(*cause, {"message"});
-    int number = 0;
-    const auto [end, fault] = std::from_chars(code.data(), code.data() + code.size(), number);
-    if (fault == std::errc() && end == code.data() + code.size()) return number;
+    if (const auto number = parse_integer<int>(code)) return *number;
   }
   return Error(Errc::kUnavailable,
                cat("the command cannot be run: ", excerpt(json::text_at(status, {"message"}))));

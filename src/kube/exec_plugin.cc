@@ -3,13 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,6 +15,7 @@
 #include "aio/program_output.h"
 #include "aio/task.h"
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -34,9 +33,8 @@ constexpr std::size_t kMaxOutput = 1u << 20;
 // A number of exactly these digits.
 bool read_digits(std::string_view& text, std::size_t digits, int& out) {
   if (text.size() < digits) return false;
-  const std::string_view front = text.substr(0, digits);
-  const auto [end, failure] = std::from_chars(front.data(), front.data() + front.size(), out);
-  if (failure != std::errc() || end != front.data() + front.size() || out < 0) return false;
+  out = parse_integer<int>(text.substr(0, digits)).value_or(-1);
+  if (out < 0) return false;
   text.remove_prefix(digits);
   return true;
 }

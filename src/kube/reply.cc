@@ -3,7 +3,6 @@
 #include <time.h>  // strptime, timegm
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +10,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "http/http.h"
@@ -135,10 +134,9 @@ std::optional<std::chrono::sys_seconds> parse_date(const http::Headers& headers)
 std::optional<std::chrono::seconds> parse_retry_after(const http::Headers& headers) {
   const std::string* text = http::find_header(headers, "Retry-After");
   if (text == nullptr) return std::nullopt;
-  std::int64_t count = 0;
-  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), count);
-  if (failure != std::errc() || end != text->data() + text->size()) return std::nullopt;
-  return seconds_of(count);
+  const auto count = parse_integer<std::int64_t>(*text);
+  if (!count) return std::nullopt;
+  return seconds_of(*count);
 }
 
 }  // namespace mnet::kube

@@ -1,17 +1,16 @@
 #include "kube_watch/command.h"
 
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -95,14 +94,12 @@ Result<void> take_common_options(const Given& given, Command& out) {
     out.listen = *std::move(listen);
   }
   if (!given.timeout) return {};
-  std::uint32_t seconds = 0;
-  const char* end = given.timeout->data() + given.timeout->size();
-  const auto read = std::from_chars(given.timeout->data(), end, seconds);
-  if (read.ec != std::errc{} || read.ptr != end) {
+  const auto seconds = parse_integer<std::uint32_t>(*given.timeout);
+  if (!seconds) {
     return wrong(
         cat("--handler-timeout: ", go_quoted(*given.timeout), " is not a number of seconds"));
   }
-  out.handler_timeout = std::chrono::seconds(seconds);
+  out.handler_timeout = std::chrono::seconds(*seconds);
   return {};
 }
 

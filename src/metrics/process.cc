@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/integer.h"
 #include "base/text.h"
 #include "metrics/series.h"
 #include "sys/file.h"
@@ -23,13 +23,6 @@ namespace {
 std::string read_or_empty(const std::string& path) {
   auto text = sys::read_file(path, 1u << 20);
   return text ? *std::move(text) : std::string();
-}
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 std::vector<std::string_view> words(std::string_view line) {
@@ -65,7 +58,7 @@ std::uint64_t boot_time(const std::string& proc) {
   const std::size_t at = stat.find("\nbtime ");
   if (at == std::string::npos) return 0;
   const std::string_view rest = std::string_view(stat).substr(at + 7);
-  return number(rest.substr(0, rest.find('\n'))).value_or(0);
+  return parse_integer<std::uint64_t>(rest.substr(0, rest.find('\n'))).value_or(0);
 }
 
 void add_stat(Page& page, const std::string& proc) {
@@ -75,7 +68,8 @@ void add_stat(Page& page, const std::string& proc) {
   if (end == std::string::npos) return;
   const auto fields = words(trim(std::string_view(stat).substr(end + 1)));
   const auto field = [&](std::size_t index) {  // as numbered in proc(5)
-    return index - 3 < fields.size() ? number(fields[index - 3]).value_or(0) : 0;
+    return index - 3 < fields.size() ? parse_integer<std::uint64_t>(fields[index - 3]).value_or(0)
+                                     : 0;
   };
   const auto page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   page.add("process_cpu_seconds_total", "counter",

@@ -1,17 +1,16 @@
 #include "multusctl/invocation.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/pflags.h"
 #include "base/result.h"
 #include "base/spelling.h"
@@ -60,9 +59,8 @@ Result<std::chrono::seconds> seconds_of(const Invocation& invocation, std::strin
                                         std::chrono::seconds otherwise) {
   const std::string text = invocation.text(flag);
   if (text.empty()) return otherwise;
-  int number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size() || number < 1 || number > 3600) {
+  const int number = parse_integer<int>(text).value_or(0);
+  if (number < 1 || number > 3600) {
     return Error(Errc::kInvalid,
                  cat("--", flag, " ", excerpt(text), ": expected seconds, 1 to 3600"));
   }

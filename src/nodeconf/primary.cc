@@ -1,17 +1,16 @@
 #include "nodeconf/primary.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -41,10 +40,7 @@ Result<void> check_top(std::string_view version) {
 std::optional<std::int64_t> parse_number(std::string_view text) {
   if (text.empty() || (text.size() > 1 && text.front() == '0')) return std::nullopt;
   if (!std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc{}) return std::nullopt;
-  return number;
+  return parse_integer<std::int64_t>(text);
 }
 
 // Whether the primary is older than CHECK while the daemon is not. The order of the checks decides

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -19,11 +18,11 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -34,14 +33,6 @@ namespace mnet::plugin {
 namespace {
 
 using std::chrono::steady_clock;
-
-template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::string proc_path(pid_t pid, std::string_view file) { return cat("/proc/", pid, "/", file); }
 
@@ -54,9 +45,9 @@ bool read_stat(Process& process) {
   const auto fields = split(std::string_view(*stat).substr(after + 2), ' ');
   constexpr std::size_t kState = 0, kParent = 1, kGroup = 2, kStart = 19;
   if (fields.size() <= kStart || fields[kState] == "Z" || fields[kState] == "X") return false;
-  process.parent = number_of<pid_t>(fields[kParent]).value_or(0);
-  process.group = number_of<pid_t>(fields[kGroup]).value_or(0);
-  process.start_time = number_of<std::uint64_t>(fields[kStart]).value_or(0);
+  process.parent = parse_integer<pid_t>(fields[kParent]).value_or(0);
+  process.group = parse_integer<pid_t>(fields[kGroup]).value_or(0);
+  process.start_time = parse_integer<std::uint64_t>(fields[kStart]).value_or(0);
   return process.group > 0;
 }
 
@@ -194,7 +185,7 @@ Result<std::vector<Process>> list_processes_with(std::string_view variable) {
   std::vector<Process> all;
   std::set<pid_t> groups;
   for (const sys::Entry& entry : entries) {
-    const auto pid = number_of<pid_t>(entry.name);
+    const auto pid = parse_integer<pid_t>(entry.name);
     if (!pid || *pid == ::getpid()) continue;
     auto process = find_process(*pid);
     if (!process) continue;

@@ -1,14 +1,13 @@
 #include "shim/response.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -18,14 +17,6 @@ namespace {
 
 Error malformed(std::string_view what, std::string_view text) {
   return Error(Errc::kProtocol, cat("malformed HTTP ", what, " ", go_quoted(text)));
-}
-
-// All of `text` in `base`; no sign, no blanks.
-std::optional<std::size_t> parse_number(std::string_view text, int base) {
-  std::size_t value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 }  // namespace
@@ -107,7 +98,8 @@ Result<void> ResponseReader::read_line(std::string_view line) {
 Result<void> ResponseReader::read_status(std::string_view line) {
   // HTTP/1.1 200 OK; the words after the number may be missing.
   const std::string_view version = line.substr(0, 9);
-  const auto status = line.size() < 12 ? std::nullopt : parse_number(line.substr(9, 3), 10);
+  const auto status =
+      line.size() < 12 ? std::nullopt : parse_integer<std::size_t>(line.substr(9, 3));
   const bool ends_there = line.size() == 12 || (line.size() > 12 && line[12] == ' ');
   if ((version != "HTTP/1.1 " && version != "HTTP/1.0 ") || !status || *status < 100 ||
       !ends_there) {
@@ -136,14 +128,14 @@ Result<void> ResponseReader::read_header(std::string_view line) {
 }
 
 Result<void> ResponseReader::read_length(std::string_view value) {
-  const auto length = parse_number(value, 10);
+  const auto length = parse_integer<std::size_t>(value);
   if (!length || (length_ && *length_ != *length)) return malformed("content length", value);
   length_ = length;
   return {};
 }
 
 Result<void> ResponseReader::read_chunk_size(std::string_view line) {
-  const auto size = parse_number(trim(line.substr(0, line.find(';'))), 16);
+  const auto size = parse_integer<std::size_t>(trim(line.substr(0, line.find(';'))), 16);
   if (!size) return malformed("chunk size", line.substr(0, 200));
   left_ = *size;
   state_ = left_ == 0 ? State::kTrailer : State::kChunk;

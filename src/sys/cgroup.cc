@@ -6,17 +6,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -30,17 +29,11 @@ namespace {
 // Version 1 says "none" with the largest multiple of the page size.
 constexpr std::uint64_t kUnlimited = 1ull << 62;
 
-std::optional<std::uint64_t> number_in(std::string_view digits) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<std::uint64_t> limit_in(const std::string& path) {
   auto text = read_file(path, 4096);
   if (!text) return std::nullopt;
-  const auto limit = number_in(trim(*text));  // "max" of version 2 is not a number
+  const auto limit =
+      parse_integer<std::uint64_t>(trim(*text));  // "max" of version 2 is not a number
   return limit && *limit < kUnlimited ? limit : std::nullopt;
 }
 
@@ -100,7 +93,7 @@ std::optional<std::uint64_t> kills_in(const std::string& path) {
   const auto text = read_file(path, 4096);
   if (!text) return std::nullopt;
   for (const std::string_view line : split(*text, '\n')) {
-    if (line.starts_with(kKey)) return number_in(line.substr(kKey.size()));
+    if (line.starts_with(kKey)) return parse_integer<std::uint64_t>(line.substr(kKey.size()));
   }
   return std::nullopt;
 }

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "base/integer.h"
 #include "base/text.h"
 #include "json/json.h"
 
@@ -30,12 +29,9 @@ bool is_one_of(const std::array<std::string_view, N>& words, std::string_view te
 }
 
 std::optional<json::Value> number_in_base(std::string_view digits, int base, bool negative) {
-  std::uint64_t value = 0;
-  const char* end = digits.data() + digits.size();
-  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): the end comes with it
-  const auto parsed = std::from_chars(digits.data(), end, value, base);
-  if (digits.empty() || parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return json::Value(json::Number::of_text(cat(negative && value != 0 ? "-" : "", value)));
+  const auto value = parse_integer<std::uint64_t>(digits, base);
+  if (!value) return std::nullopt;
+  return json::Value(json::Number::of_text(cat(negative && *value != 0 ? "-" : "", *value)));
 }
 
 // 0x1F, 0o17, 0b11, and 017 as YAML 1.1 has it.

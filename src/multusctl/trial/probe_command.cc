@@ -1,14 +1,13 @@
 #include "multusctl/trial/probe_command.h"
 
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -28,9 +27,8 @@ constexpr std::chrono::milliseconds kPatienceOfArp{700};
 Result<std::uint16_t> port_of(const Invocation& invocation) {
   const std::string text = invocation.text("port");
   if (text.empty()) return kEchoPort;
-  std::uint16_t port = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (failure != std::errc() || end != text.data() + text.size() || port == 0) {
+  const auto port = parse_integer<std::uint16_t>(text).value_or(0);
+  if (port == 0) {
     return Error(Errc::kInvalid, cat("--port ", excerpt(text), ": expected a number, 1 to 65535"));
   }
   return port;
