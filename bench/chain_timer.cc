@@ -165,12 +165,12 @@ int run(int argc, char** argv) {
   Options options;
   GoFlags flags("chain-timer",
                 "Times a plugin chain run directly and through a plugin that delegates to it.");
-  flags.integer("rounds", &options.rounds, "how often each");
-  flags.text("netns", &options.netns, "network namespaces, with %d for the number");
-  flags.text("conflist", &options.conflist_file, "the chain");
-  flags.text("through", &options.through, "the delegating plugin");
-  flags.text("through-config", &options.through_config_file, "its configuration");
-  flags.text("cni-path", &options.cni_path, "where the chain's plugins are");
+  flags.add("rounds", &options.rounds, "how often each");
+  flags.add("netns", &options.netns, "network namespaces, with %d for the number");
+  flags.add("conflist", &options.conflist_file, "the chain");
+  flags.add("through", &options.through, "the delegating plugin");
+  flags.add("through-config", &options.through_config_file, "its configuration");
+  flags.add("cni-path", &options.cni_path, "where the chain's plugins are");
   return run_tool(flags, argc, argv, [&] { return measure(std::move(options)); });
 }
 

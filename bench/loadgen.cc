@@ -175,16 +175,16 @@ Result<json::Object> measure(Options options) {
 int run(int argc, char** argv) {
   Options options;
   GoFlags flags("loadgen", "Loads a daemon with CNI requests, or times a plugin alone.");
-  flags.text("mode", &options.mode, "add, del or direct");
-  flags.text("socket", &options.socket, "the daemon's socket");
-  flags.text("config", &options.config_file, "file with the configuration to send");
-  flags.text("netns", &options.netns, "network namespace; %d is the number of the request");
-  flags.text("plugin", &options.plugin, "the plugin to run (mode direct)");
-  flags.text("prefix", &options.prefix, "what container ids begin with");
-  flags.text("cni-path", &options.cni_path, "CNI_PATH");
-  flags.text("uids", &options.uid_file, "file with the UIDs of the pods");
-  flags.integer("count", &options.count, "how many requests in all");
-  flags.integer("concurrency", &options.concurrency, "how many at a time");
+  flags.add("mode", &options.mode, "add, del or direct");
+  flags.add("socket", &options.socket, "the daemon's socket");
+  flags.add("config", &options.config_file, "file with the configuration to send");
+  flags.add("netns", &options.netns, "network namespace; %d is the number of the request");
+  flags.add("plugin", &options.plugin, "the plugin to run (mode direct)");
+  flags.add("prefix", &options.prefix, "what container ids begin with");
+  flags.add("cni-path", &options.cni_path, "CNI_PATH");
+  flags.add("uids", &options.uid_file, "file with the UIDs of the pods");
+  flags.add("count", &options.count, "how many requests in all");
+  flags.add("concurrency", &options.concurrency, "how many at a time");
   return run_tool(flags, argc, argv, [&] { return measure(std::move(options)); });
 }
 

@@ -1,7 +1,6 @@
 #include "base/command_line.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,15 +18,7 @@ namespace mnet {
 GoFlags::GoFlags(std::string program, std::string synopsis)
     : program_(std::move(program)), synopsis_(std::move(synopsis)) {}
 
-void GoFlags::text(std::string name, std::string* value, std::string help) {
-  flags_.push_back({std::move(name), value, std::move(help), mnet::shown_default(value)});
-}
-
-void GoFlags::boolean(std::string name, bool* value, std::string help) {
-  flags_.push_back({std::move(name), value, std::move(help), mnet::shown_default(value)});
-}
-
-void GoFlags::integer(std::string name, std::optional<std::int64_t>* value, std::string help) {
+void GoFlags::add(std::string name, FlagValue value, std::string help) {
   flags_.push_back({std::move(name), value, std::move(help), mnet::shown_default(value)});
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +19,8 @@ class GoFlags {
   // `program` heads the usage text; `synopsis` says in one sentence what the program does.
   GoFlags(std::string program, std::string synopsis);
 
-  // Stores the value in `*value`, which holds the default until then and must outlive parse(). A
-  // flag without help is left out of usage().
-  void text(std::string name, std::string* value, std::string help);
-  void boolean(std::string name, bool* value, std::string help);
-  void integer(std::string name, std::optional<std::int64_t>* value, std::string help);
+  // The variable of `value` must outlive parse(). A flag without help is left out of usage().
+  void add(std::string name, FlagValue value, std::string help);
 
   enum class Outcome : std::uint8_t { kRun, kHelp };
 

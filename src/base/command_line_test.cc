@@ -21,9 +21,9 @@ struct Parsed {
   GoFlags flags{"prog", "Does a thing."};
 
   Parsed() {
-    flags.text("config", &config, "the file");
-    flags.boolean("version", &version, "print it");
-    flags.integer("port", &port, "the port");
+    flags.add("config", &config, "the file");
+    flags.add("version", &version, "print it");
+    flags.add("port", &port, "the port");
   }
 };
 

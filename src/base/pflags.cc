@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,19 +23,7 @@ Error invalid(std::string text) { return {Errc::kInvalid, std::move(text)}; }
 
 PFlags::PFlags(std::string program, std::string synopsis)
     : program_(std::move(program)), synopsis_(std::move(synopsis)) {
-  boolean({"help", 'h'}, &wants_help_, "show this text");
-}
-
-void PFlags::text(Name name, std::string* value, std::string help) {
-  add(std::move(name), value, std::move(help));
-}
-
-void PFlags::boolean(Name name, bool* value, std::string help) {
-  add(std::move(name), value, std::move(help));
-}
-
-void PFlags::integer(Name name, std::optional<std::int64_t>* value, std::string help) {
-  add(std::move(name), value, std::move(help));
+  add({"help", 'h'}, &wants_help_, "show this text");
 }
 
 void PFlags::add(Name name, FlagValue value, std::string help) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,10 +32,8 @@ class PFlags {
         : name(std::move(name)), letter(letter), is_hidden(is_hidden) {}
   };
 
-  // Stores the value in `*value`, which holds the default until then and must outlive parse().
-  void text(Name name, std::string* value, std::string help);
-  void boolean(Name name, bool* value, std::string help);
-  void integer(Name name, std::optional<std::int64_t>* value, std::string help);
+  // The variable of `value` must outlive parse().
+  void add(Name name, FlagValue value, std::string help);
 
   enum class Outcome : std::uint8_t { kRun, kHelp };
 
@@ -60,7 +57,6 @@ class PFlags {
   };
   using Words = std::vector<std::string>;
 
-  void add(Name name, FlagValue value, std::string help);
   Flag* find(std::string_view name);
   Flag* find_letter(char letter);
   // Both parse the word at `at`, and advance `at` if the next word is the value.

@@ -23,11 +23,11 @@ struct Parsed {
   PFlags flags{"prog", "Does a thing."};
 
   Parsed() {
-    flags.text({"type", 't'}, &type, "what to do");
-    flags.boolean({"quiet", 'q'}, &quiet, "say nothing");
-    flags.boolean({"verbose", 'v'}, &verbose, "say more");
-    flags.boolean({"secret", 0, true}, &secret, "not shown");
-    flags.integer("port", &port, "the port");
+    flags.add({"type", 't'}, &type, "what to do");
+    flags.add({"quiet", 'q'}, &quiet, "say nothing");
+    flags.add({"verbose", 'v'}, &verbose, "say more");
+    flags.add({"secret", 0, true}, &secret, "not shown");
+    flags.add("port", &port, "the port");
   }
 };
 

@@ -48,15 +48,15 @@ GoFlags flags_of(Options& options) {
   GoFlags flags("cert-approver",
                 "Approves or denies the requests of multus daemons for client certificates "
                 "and leaves other requests alone. Needs no flag in a cluster.");
-  flags.text("kubeconfig", &options.kubeconfig,
-             "kubeconfig for the API server; empty: the pod's service account");
-  flags.text("address", &options.address,
-             "host:port of /healthz, /readyz and /metrics; empty: none. Also set by the variable "
-             "CERT_APPROVER_ADDRESS");
-  flags.text("log-level", &options.log_level, "debug, verbose, error or panic");
-  flags.text("rescan", &options.rescan,
-             "how often to look at all requests, in addition to the watch");
-  flags.boolean("version", &options.wants_version, "print the version and exit");
+  flags.add("kubeconfig", &options.kubeconfig,
+            "kubeconfig for the API server; empty: the pod's service account");
+  flags.add("address", &options.address,
+            "host:port of /healthz, /readyz and /metrics; empty: none. Also set by the variable "
+            "CERT_APPROVER_ADDRESS");
+  flags.add("log-level", &options.log_level, "debug, verbose, error or panic");
+  flags.add("rescan", &options.rescan,
+            "how often to look at all requests, in addition to the watch");
+  flags.add("version", &options.wants_version, "print the version and exit");
   return flags;
 }
 

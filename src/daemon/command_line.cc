@@ -79,31 +79,31 @@ void add_legacy(GoFlags& flags, Values::Legacy& value) {
   const std::string help;  // none: they would hide the flags that count
   switch (value.flag->kind) {
     case Kind::kText:
-      return flags.text(name, &value.text, help);
+      return flags.add(name, &value.text, help);
     case Kind::kBoolean:
-      return flags.boolean(name, &value.boolean, help);
+      return flags.add(name, &value.boolean, help);
     case Kind::kInteger:
-      return flags.integer(name, &value.integer, help);
+      return flags.add(name, &value.integer, help);
   }
 }
 
 GoFlags make_flags(Values& values) {
   GoFlags flags("multus-daemon", "");
-  flags.text("config", &values.line.config_file, "the daemon's configuration file");
-  flags.boolean("version", &values.line.wants_version, "print the version and exit");
-  flags.integer("metricsPort", &values.metrics_port,
-                "TCP port of /metrics; takes precedence over the key of the same name");
-  flags.text("probe", &values.line.probe,
-             "`healthz` or `readyz`: ask the running daemon; exit 0 if it answers 200");
-  flags.boolean("check", &values.line.wants_check,
-                "look whether this node has what the daemon and its pods need, print what is "
-                "wrong, change nothing; exit 1 if pods fail because of it");
-  flags.boolean("json", &values.line.as_json, "with -check: print one JSON object");
-  flags.boolean("uninstall", &values.line.wants_uninstall,
-                "remove multus from this node: restore the primary, replay pending DELs, "
-                "remove the CNI configuration, the shim and the socket");
-  flags.boolean("pause", &values.line.pauses,
-                "with -uninstall: wait for a signal when all is done, then exit");
+  flags.add("config", &values.line.config_file, "the daemon's configuration file");
+  flags.add("version", &values.line.wants_version, "print the version and exit");
+  flags.add("metricsPort", &values.metrics_port,
+            "TCP port of /metrics; takes precedence over the key of the same name");
+  flags.add("probe", &values.line.probe,
+            "`healthz` or `readyz`: ask the running daemon; exit 0 if it answers 200");
+  flags.add("check", &values.line.wants_check,
+            "look whether this node has what the daemon and its pods need, print what is "
+            "wrong, change nothing; exit 1 if pods fail because of it");
+  flags.add("json", &values.line.as_json, "with -check: print one JSON object");
+  flags.add("uninstall", &values.line.wants_uninstall,
+            "remove multus from this node: restore the primary, replay pending DELs, "
+            "remove the CNI configuration, the shim and the socket");
+  flags.add("pause", &values.line.pauses,
+            "with -uninstall: wait for a signal when all is done, then exit");
   for (const LegacyFlag& flag : kLegacyFlags) {
     values.legacy.push_back({.flag = &flag, .text = {}, .boolean = false, .integer = {}});
     add_legacy(flags, values.legacy.back());

@@ -81,11 +81,11 @@ int run_program(const std::vector<std::string>& words) {
   PFlags flags("install_multus",
                cat("Copies multus-shim (thick) or multus (thin), and passthru, from ", kSources,
                    " to the host's directory of CNI plugins."));
-  flags.text({"type", 't'}, &options.type, "what to install: thick or thin");
-  flags.text({"dest-dir", 'd'}, &options.target, "directory to install into");
-  flags.text("multusctl-dir", &options.multusctl_dir,
-             "also install multusctl, into this directory: /host/usr/local/bin");
-  flags.boolean("version", &options.wants_version, "print the version and exit");
+  flags.add({"type", 't'}, &options.type, "what to install: thick or thin");
+  flags.add({"dest-dir", 'd'}, &options.target, "directory to install into");
+  flags.add("multusctl-dir", &options.multusctl_dir,
+            "also install multusctl, into this directory: /host/usr/local/bin");
+  flags.add("version", &options.wants_version, "print the version and exit");
   const auto status = sys::answer_flags(flags, options.wants_version, "install_multus", words);
   if (status) return *status;
   return run(options, flags);

@@ -54,12 +54,12 @@ PFlags make_flags(Options& to) {
   PFlags flags("kubeconfig_generator",
                "Obtains and renews a client certificate of this node (MULTUS_NODE_NAME), and "
                "writes a kubeconfig that uses it.");
-  flags.text("certdir", &to.cert_dir, "where to keep key and certificate; must exist if given");
-  flags.text("bootstrap-config", &to.bootstrap,
-             "kubeconfig with the credentials for the first request");
-  flags.text("kubeconfig", &to.kubeconfig, "the kubeconfig to write; removed on exit");
-  flags.text("cert-duration", &to.duration, "lifetime of the requested certificates");
-  flags.boolean("version", &to.wants_version, "print the version and exit");
+  flags.add("certdir", &to.cert_dir, "where to keep key and certificate; must exist if given");
+  flags.add("bootstrap-config", &to.bootstrap,
+            "kubeconfig with the credentials for the first request");
+  flags.add("kubeconfig", &to.kubeconfig, "the kubeconfig to write; removed on exit");
+  flags.add("cert-duration", &to.duration, "lifetime of the requested certificates");
+  flags.add("version", &to.wants_version, "print the version and exit");
   return flags;
 }
 

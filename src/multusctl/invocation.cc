@@ -77,9 +77,9 @@ Result<Invocation> parse_invocation(std::string_view path, const std::vector<std
     const std::string name(flag.name);
     if (name == "help") continue;  // PFlags has it
     if (flag.placeholder.empty()) {
-      flags.boolean({name, flag.letter}, &switches[name], "");
+      flags.add({name, flag.letter}, &switches[name], "");
     } else {
-      flags.text({name, flag.letter}, &texts[name], "");
+      flags.add({name, flag.letter}, &texts[name], "");
     }
   }
   MNET_TRY(const auto outcome, flags.parse(words));

@@ -20,8 +20,8 @@ std::optional<int> answer_flags(std::string_view program, int argc, char** argv,
                                 const Front& front) {
   bool wants_version = false;
   GoFlags flags(argc > 0 ? std::string(argv[0]) : std::string(program), "");
-  flags.boolean("v", &wants_version, "Show version");
-  flags.boolean("version", &wants_version, "Show version");
+  flags.add("v", &wants_version, "Show version");
+  flags.add("version", &wants_version, "Show version");
   const auto parsed = flags.parse(words_of(argc, argv));
   if (!parsed) {
     front.write_stderr(cat(parsed.error().text(), "\n", flags.usage()));

@@ -88,9 +88,9 @@ struct Node {
     around.tell = [this](std::string_view line) { told.emplace_back(line); };
     around.complain = [this](std::string_view line) { complained.emplace_back(line); };
     around.settle = around.rest = 5ms;
-    auto options = parse_options(words);
-    EXPECT_TRUE(options.has_value());
-    entrypoint = std::make_unique<Entrypoint>(*options, around);
+    Options options;
+    EXPECT_TRUE(make_flags(options).parse(words).has_value());
+    entrypoint = std::make_unique<Entrypoint>(std::move(options), around);
     return entrypoint->set_up();
   }
 

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "base/result.h"
+#include "base/pflags.h"
 
 namespace mnet::thin_entrypoint {
 
@@ -32,14 +31,12 @@ struct Options {
   bool skip_tls_verify = false;
   bool force_cni_version = false;
 
-  bool wants_help = false;
   bool wants_version = false;
 
   bool is_automatic() const { return multus_conf_file == "auto"; }
 };
 
-// The error's text goes above the usage, and the exit code is 2.
-Result<Options> parse_options(const std::vector<std::string>& words);
-std::string usage();
+// `to` must outlive it.
+PFlags make_flags(Options& to);
 
 }  // namespace mnet::thin_entrypoint

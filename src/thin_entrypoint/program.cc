@@ -11,10 +11,9 @@
 #include "aio/task.h"
 #include "aio/until_signal.h"
 #include "base/error.h"
-#include "base/result.h"
-#include "base/text.h"
+#include "base/pflags.h"
 #include "base/try.h"
-#include "base/version.h"
+#include "sys/answer_flags.h"
 #include "sys/environment.h"
 #include "sys/write_all.h"
 #include "thin_entrypoint/entrypoint.h"
@@ -55,20 +54,10 @@ int install(Options options) {
 }  // namespace
 
 int run_program(const std::vector<std::string>& words) {
-  auto options = parse_options(words);
-  if (!options) {
-    sys::print(STDERR_FILENO, cat(options.error().text(), "\n", usage()));
-    return 2;
-  }
-  if (options->wants_help) {
-    sys::print(STDERR_FILENO, usage());
-    return 1;
-  }
-  if (options->wants_version) {
-    sys::print(STDOUT_FILENO, version_line("thin_entrypoint"));
-    return 0;
-  }
-  return install(*std::move(options));
+  Options options;
+  PFlags flags = make_flags(options);
+  const auto status = sys::answer_flags(flags, options.wants_version, "thin_entrypoint", words);
+  return status ? *status : install(std::move(options));
 }
 
 }  // namespace mnet::thin_entrypoint

@@ -87,8 +87,8 @@ Result<CommandLine> parse_command_line(std::vector<std::string> words) {
   std::vector<std::string> named;
   while (!words.empty()) {
     GoFlags flags("cnitool", "");
-    flags.text("i", &line.ifname, "name of the interface");
-    flags.text("ifname", &line.ifname, "name of the interface");
+    flags.add("i", &line.ifname, "name of the interface");
+    flags.add("ifname", &line.ifname, "name of the interface");
     MNET_TRY(auto&& outcome, flags.parse(words));
     line.wants_help = line.wants_help || outcome == GoFlags::Outcome::kHelp;
     words = flags.rest();

@@ -33,11 +33,12 @@ Result<std::vector<std::string>> words_of_options(const json::Object& input) {
 
 Result<json::Object> generate_thin(const json::Object& input) {
   MNET_TRY(const auto& words, words_of_options(input));
-  const auto options = thin_entrypoint::parse_options(words);
-  if (!options) return Error(Errc::kBug, options.error().text());
-  MNET_TRY(const auto& primary, thin_entrypoint::choose_primary(*options));
+  thin_entrypoint::Options options;
+  const auto parsed = thin_entrypoint::make_flags(options).parse(words);
+  if (!parsed) return Error(Errc::kBug, parsed.error().text());
+  MNET_TRY(const auto& primary, thin_entrypoint::choose_primary(options));
   MNET_TRY(const auto& text, sys::read_file(primary.path));
-  MNET_TRY(const auto& conf, thin_entrypoint::make_conf(*options, primary.path, text));
+  MNET_TRY(const auto& conf, thin_entrypoint::make_conf(options, primary.path, text));
   auto config = json::parse(conf.text);
   if (!config) return Error(Errc::kBug, cat("no JSON: ", conf.text));
   return json::Object{
