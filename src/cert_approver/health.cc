@@ -1,24 +1,22 @@
 #include "cert_approver/health.h"
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "aio/sleep.h"
 #include "aio/task.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cert_approver/approver.h"
 #include "http/http.h"
+#include "http/listen_patiently.h"
 
 namespace mnet::cert_approver {
 namespace {
-
-constexpr std::chrono::seconds kRetry{10};
 
 std::string series(std::string_view name, std::string_view kind, std::string_view help) {
   return cat("# HELP ", name, " ", help, "\n# TYPE ", name, " ", kind, "\n");
@@ -57,15 +55,12 @@ Health::Health(const aio::asio::any_io_executor& executor, const Approver& appro
           http::public_limits(), log_) {}
 
 aio::Task<void> Health::listen() {
-  for (;;) {
-    auto listener = http::listen_tcp(address_.address, address_.port);
-    if (listener) {
-      server_.serve(*std::move(listener));
-      co_return Result<void>();
-    }
-    log_.error("health and metrics", listener.error());
-    MNET_CO_TRY_VOID(co_await aio::sleep_for(kRetry));
-  }
+  MNET_CO_TRY(auto&& listener,
+              co_await http::listen_patiently(address_, [this](const Error& error) {
+                log_.error("health and metrics", error);
+              }));
+  server_.serve(std::move(listener));
+  co_return Result<void>();
 }
 
 aio::Task<http::Response> Health::handle(std::shared_ptr<http::Exchange> exchange) {

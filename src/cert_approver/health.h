@@ -22,7 +22,7 @@ class Health {
   Health(const aio::asio::any_io_executor& executor, const Approver& approver,
          http::ListenAddress address, Log log);
 
-  // Goes on until it listens: an address that is taken is said, and tried again.
+  // Ends once it listens; while the address is taken, it says so and tries again.
   aio::Task<void> listen();
 
  private:

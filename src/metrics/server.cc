@@ -5,14 +5,14 @@
 #include <string>
 #include <utility>
 
-#include "aio/sleep.h"
 #include "aio/task.h"
-#include "base/backoff.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "http/http.h"
+#include "http/listen_patiently.h"
 #include "metrics/metrics.h"
 #include "sys/file.h"
 
@@ -51,23 +51,18 @@ aio::Task<void> Server::listen() {
     log_.error(cat("metrics: not a port: ", settings_.port));
     co_return Result<void>();
   }
-  Backoff backoff(settings_.retry, settings_.retry * 6 / 5, make_random(),
-                  {.least = 1, .most = 1.2});
   std::string logged;
-  while (true) {
-    auto listener = http::listen_tcp(settings_.address, static_cast<std::uint16_t>(settings_.port));
-    if (listener) {
-      port_ = http::local_port(*listener).value_or(0);
-      server_.serve(*std::move(listener));
-      co_return Result<void>();
-    }
-    if (const std::string& why = listener.error().text();
-        why != logged && !settings_.is_expected()) {
-      log_.error("metrics", listener.error());
-      logged = why;
-    }
-    MNET_CO_TRY_VOID(co_await aio::sleep_for(backoff.next()));
-  }
+  const auto complain = [this, &logged](const Error& error) {
+    if (error.text() == logged || settings_.is_expected()) return;
+    log_.error("metrics", error);
+    logged = error.text();
+  };
+  MNET_CO_TRY(auto&& listener, co_await http::listen_patiently(
+                                   {settings_.address, static_cast<std::uint16_t>(settings_.port)},
+                                   complain, settings_.retry));
+  port_ = http::local_port(listener).value_or(0);
+  server_.serve(std::move(listener));
+  co_return Result<void>();
 }
 
 aio::Task<http::Response> Server::handle(std::shared_ptr<http::Exchange> exchange) {

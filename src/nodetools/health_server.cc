@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "aio/cancel.h"
-#include "aio/sleep.h"
+#include "aio/event.h"
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -15,14 +15,13 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "http/http.h"
+#include "http/listen_patiently.h"
 #include "nodetools/health.h"
 #include "nodetools/output.h"
 
 namespace mnet::nodetools {
 namespace {
 
-constexpr std::chrono::seconds kBetweenTries{10};
-constexpr std::chrono::hours kLong{24 * 365};
 constexpr std::chrono::milliseconds kGrace{500};
 
 }  // namespace
@@ -39,21 +38,16 @@ HealthServer::HealthServer(const aio::asio::any_io_executor& executor, http::Lis
           http::public_limits(), Log()) {}
 
 aio::Task<void> HealthServer::run() {
-  for (;;) {
-    auto listener = http::listen_tcp(where_.address, where_.port);
-    if (!listener) {
-      output_.complain("--listen", listener.error().text());
-      MNET_CO_TRY_VOID(co_await aio::sleep_for(kBetweenTries));
-      continue;
-    }
-    output_.print(cat("Listening on port ", http::local_port(*listener).value_or(0), "..."));
-    server_.serve(*std::move(listener));
-    Result<void> waited;
-    while (waited) waited = co_await aio::sleep_for(kLong);
-    server_.stop_accepting();
-    (void)co_await aio::shielded(server_.drain(std::chrono::steady_clock::now() + kGrace));
-    co_return waited;
-  }
+  MNET_CO_TRY(auto&& listener, co_await http::listen_patiently(where_, [this](const Error& error) {
+                output_.complain("--listen", error.text());
+              }));
+  output_.print(cat("Listening on port ", http::local_port(listener).value_or(0), "..."));
+  server_.serve(std::move(listener));
+  aio::Event never;
+  const auto waited = co_await never.wait();
+  server_.stop_accepting();
+  (void)co_await aio::shielded(server_.drain(std::chrono::steady_clock::now() + kGrace));
+  co_return waited;
 }
 
 aio::Task<http::Response> HealthServer::handle(std::shared_ptr<http::Exchange> exchange) {
