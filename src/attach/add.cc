@@ -109,10 +109,7 @@ aio::Task<void> Adding::await_readiness() {
 aio::Task<bool> Adding::fetch_pod() {
   ObjectSource* source = core_.ports.source;
   if (source == nullptr || !job_.pod.named()) co_return true;
-  PodLookup lookup;
-  lookup.ns = job_.pod.ns;
-  lookup.name = job_.pod.name;
-  lookup.uid = job_.pod.uid;
+  PodLookup lookup = job_.pod_lookup();
   lookup.wait = job_.conf.pod_lookup_timeout;
   lookup.may_be_cut = true;
   MNET_CO_TRY(auto&& found, co_await source->find_pod(std::move(lookup)));

@@ -37,7 +37,8 @@ class Adding {
   aio::Task<void> carry_out();
   aio::Task<void> conclude();
   aio::Task<void> end_with_status();
-  // All that is remembered is durable. No `record`: that of begin() stays for now.
+  // Makes all that is remembered durable. Without `record`, the one that begin() wrote stays for
+  // now.
   aio::Task<void> end(std::function<json::Object()> record);
   aio::Task<void> undo();
   aio::Task<void> forget_untouched(RecordAccess access);

@@ -113,8 +113,9 @@ aio::asio::awaitable<void> Checking::report(model::AttachmentPtr attachment, Err
   job_.log.error(what, error);
   ObjectSource* source = core_.ports.source;
   if (source == nullptr || !job_.pod.named()) co_return;
-  auto pod = co_await source->find_pod(
-      {.ns = job_.pod.ns, .name = job_.pod.name, .uid = job_.pod.uid, .once = true});
+  PodLookup lookup = job_.pod_lookup();
+  lookup.once = true;
+  auto pod = co_await source->find_pod(std::move(lookup));
   if (!pod || *pod == nullptr) co_return;
   source->send({.pod = *std::move(pod),
                 .is_warning = true,

@@ -19,6 +19,7 @@
 #include "json/secrets.h"
 #include "model/delegate.h"
 #include "model/netconf.h"
+#include "model/objects.h"
 #include "model/pod_args.h"
 
 namespace mnet::attach {
@@ -42,6 +43,14 @@ std::string Job::log_identity() const {
 std::string Job::logged_config(const model::Delegate& delegate) const {
   if (!log.writes(LogLevel::kDebug)) return {};
   return cat(" ", json::without_secrets(delegate.bytes));
+}
+
+model::PodObjectPtr Job::pod_as_named() const {
+  auto named = std::make_shared<model::PodObject>();
+  named->ns = pod.ns;
+  named->name = pod.name;
+  named->uid = pod.uid;
+  return named;
 }
 
 RoomRequest Job::room_request(std::size_t weight) const {

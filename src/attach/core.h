@@ -14,11 +14,13 @@
 #include "attach/ports.h"
 #include "attach/request.h"
 #include "attach/room.h"
+#include "attach/source.h"
 #include "base/log.h"
 #include "chain/chain.h"
 #include "cni/args.h"
 #include "model/delegate.h"
 #include "model/netconf.h"
+#include "model/objects.h"
 #include "model/pod_args.h"
 
 namespace mnet::attach {
@@ -61,7 +63,12 @@ struct Job {
   // nothing (03, 2.13).
   std::string logged_config(const model::Delegate& delegate) const;
 
-  // Before so much is built.
+  // Looks for the request's pod.
+  PodLookup pod_lookup() const { return {.ns = pod.ns, .name = pod.name, .uid = pod.uid}; }
+  // What the request itself says of its pod, where the object is not read.
+  model::PodObjectPtr pod_as_named() const;
+
+  // Waits until there is room for so much, which is not built before.
   aio::Task<void> take_room(Room* from, std::size_t weight) const;
   RoomRequest room_request(std::size_t weight) const;
   // Held until the request ends.

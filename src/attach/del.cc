@@ -60,12 +60,8 @@ void drop_contents(ContainerRecords& record) {
 }
 
 // The pod itself is not looked for: a DEL that has its records asks no server.
-PodEvent not_removed(const model::Pod& pod, const Error& why) {
-  auto object = std::make_shared<model::PodObject>();
-  object->ns = pod.ns;
-  object->name = pod.name;
-  object->uid = pod.uid;
-  return {.pod = std::move(object),
+PodEvent not_removed(const Job& job, const Error& why) {
+  return {.pod = job.pod_as_named(),
           .is_warning = true,
           .reason = model::kNetworksNotRemoved,
           .message = cat("networks of the pod could not be removed; Multus tries again until they "
@@ -148,11 +144,8 @@ aio::Task<std::vector<model::Delegate>> Deleting::rebuild() {
 aio::asio::awaitable<model::PodObjectPtr> Deleting::find_pod(aio::Deadline deadline) {
   ObjectSource* source = core_.ports.source;
   if (source == nullptr || !job_.pod.named()) co_return nullptr;
-  PodLookup lookup{.ns = job_.pod.ns,
-                   .name = job_.pod.name,
-                   .uid = job_.pod.uid,
-                   .once = true,
-                   .may_be_cut = true};
+  PodLookup lookup = job_.pod_lookup();
+  lookup.once = lookup.may_be_cut = true;
   auto pod = co_await aio::with_deadline(source->find_pod(std::move(lookup)), deadline);
   if (pod) co_return *std::move(pod);
   job_.log.error("DEL of a container without a record, reading its pod", pod.error());
@@ -244,7 +237,7 @@ aio::asio::awaitable<bool> Deleting::keep_pending(Error why) {
   }
   job_.log.error("DEL will be repeated as a pending DEL", why);
   if (*is_new && core_.ports.source != nullptr && job_.pod.named()) {
-    core_.ports.source->send(not_removed(job_.pod, why));
+    core_.ports.source->send(not_removed(job_, why));
   }
   co_return true;
 }

@@ -83,25 +83,17 @@ Error nothing_configured() {
 // Which networks they name, and so how much they weigh, shows only when they are read.
 aio::Task<void> Resolver::take_room_for_annotations() {
   if (pod_ == nullptr) co_return Result<void>();
-  if (core_.ports.room == nullptr) {
-    if (pod_->is_cut) co_return co_await read_whole_pod();
-    co_return Result<void>();
-  }
+  Room* room = core_.ports.room;
   const bool is_long =
-      pod_->is_cut || model::annotation_weight(*pod_).total() > core_.ports.room->free();
-  if (!is_long) co_return Result<void>();
-  MNET_CO_TRY_VOID(co_await job_.take_room(core_.ports.room, kLargestWeight));
+      room != nullptr && (pod_->is_cut || model::annotation_weight(*pod_).total() > room->free());
+  if (is_long) MNET_CO_TRY_VOID(co_await job_.take_room(room, kLargestWeight));
   if (pod_->is_cut) co_return co_await read_whole_pod();
   co_return Result<void>();
 }
 
 aio::Task<void> Resolver::read_whole_pod() {
-  PodLookup lookup;
-  lookup.ns = job_.pod.ns;
-  lookup.name = job_.pod.name;
-  lookup.uid = job_.pod.uid;
   MNET_CO_TRY(auto&& whole, co_await aio::with_deadline(
-                                core_.ports.source->find_pod(std::move(lookup)), reads_end_));
+                                core_.ports.source->find_pod(job_.pod_lookup()), reads_end_));
   if (whole == nullptr) co_return Error(Errc::kNotFound, "the pod was deleted meanwhile");
   pod_ = std::move(whole);
   co_return Result<void>();
@@ -254,11 +246,7 @@ void Resolver::tell_of_failures(const std::vector<model::RequestedNetwork>& netw
 
 model::PodObjectPtr Resolver::device_owner() const {
   if (!is_whole_ || pod_ != nullptr || !job_.pod.named()) return pod_;
-  auto pod = std::make_shared<model::PodObject>();
-  pod->ns = job_.pod.ns;
-  pod->name = job_.pod.name;
-  pod->uid = job_.pod.uid;
-  return pod;
+  return job_.pod_as_named();
 }
 
 // A pod's author must not reach for the devices of others (02, 2.1); manifests in a folder are the
