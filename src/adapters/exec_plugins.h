@@ -45,9 +45,9 @@ struct ExecSettings {
   std::function<std::size_t(const std::string& type)> slots_of = {};
   // When memory runs out the kernel kills delegates before us.
   bool delegates_are_expendable = false;
-  // That delegates begin in (sys::Program).
+  // The control group in which delegates begin (sys::Program); -1: ours.
   int control_group = -1;
-  // How many processes it has killed so far for that.
+  // How many processes the kernel has killed in it so far because memory ran out.
   std::function<std::optional<std::uint64_t>()> oom_kills = {};
   // Why a plugin with this configuration cannot work on this node, for the error of a failed ADD;
   // empty: not known.

@@ -30,6 +30,7 @@
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
 #include "daemon/hotplug_node.h"
+#include "daemon/node_config.h"
 #include "daemon/object_metrics.h"
 #include "daemon/objects.h"
 #include "daemon/pending_del_replay.h"
@@ -48,7 +49,6 @@
 #include "store/store.h"
 #include "sys/cgroup.h"
 #include "sys/environment.h"
-#include "sys/file.h"
 #include "sys/spawn.h"
 #include "sys/used_netns.h"
 #include "wire/wire.h"
@@ -153,15 +153,8 @@ adapters::ExecSettings exec_settings(const Config& config, metrics::Metrics& met
 // The directories that requests will name, as far as that is known before one has come: a container
 // that an earlier daemon attached has its records there.
 std::string users_cni_dir(const Config& config) {
-  if (config.is_automatic()) return {};
-  const auto text = sys::read_file(config.multus_config_file);
-  const auto document = text ? json::parse_object(*text) : Result<json::Object>(text.error());
-  if (!document) return {};
-  const json::Value* plugins = document->find("plugins");
-  const json::Array* list = plugins == nullptr ? nullptr : plugins->as_array();
-  const json::Object* first =
-      list == nullptr || list->empty() ? &*document : list->front().as_object();
-  return first == nullptr ? std::string() : json::text_of(first->find_folded("cniDir"));
+  const auto users = users_configuration(config);
+  return users ? json::text_of(users->find_folded("cniDir")) : std::string();
 }
 
 http::Limits http_limits(const Config& config) {
@@ -365,6 +358,12 @@ void Assembly::add_gauges() {
   metrics.add_series(metrics::SeriesKind::kGauge, "multus_records",
                      "Files that record attachments, and damaged pending DELs, by kind",
                      [this] { return record_samples(records.numbers()); });
+}
+
+void Assembly::stop_own_work() {
+  pending.stop();
+  upkeep.stop();
+  if (controller) controller->stop();
 }
 
 aio::Task<void> Assembly::find_missed_pods() {

@@ -53,6 +53,8 @@ class Assembly {
   aio::Task<void> find_missed_pods();
   // What an earlier daemon owed is written when all objects are read. To be started in a group.
   aio::Task<void> take_up_statuses();
+  // Begins no more work that no client asked for.
+  void stop_own_work();
 
   Config config;
   aio::BlockingPool pool{4};  // overlaps the syncs of several requests; each thread costs memory

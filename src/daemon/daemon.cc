@@ -107,9 +107,7 @@ void Daemon::on_signal(int number) {
   log_.verbatim(LogLevel::kVerbose,
                 cat("caught ", number == SIGINT ? "interrupt" : "terminated", ", stopping..."));
   assembly_.readiness.stop();
-  assembly_.pending.stop();
-  assembly_.upkeep.stop();
-  if (assembly_.controller) assembly_.controller->stop();
+  assembly_.stop_own_work();
   stop_.set();
   change_.notify_all();
 }
@@ -262,9 +260,7 @@ void Daemon::retire() {
   const std::string what = cat("another daemon has taken ", socket_path_);
   log_.warning(cat(what, "; this one only finishes its requests"));
   assembly_.readiness.hinder(kHandover, what);
-  assembly_.pending.stop();
-  assembly_.upkeep.stop();
-  if (assembly_.controller) assembly_.controller->stop();
+  assembly_.stop_own_work();
   assembly_.objects.stop_renewal();
   owners_.cancel();
   if (metrics_server_) metrics_server_->stop();
@@ -429,9 +425,7 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
   const auto deadline = Clock::now() + kLateShims + kRunningRequests;
   if (was_ready_) co_await serve_to_the_last(deadline);
   assembly_.readiness.stop();
-  assembly_.pending.stop();
-  assembly_.upkeep.stop();
-  if (assembly_.controller) assembly_.controller->stop();
+  assembly_.stop_own_work();
   // The name first: a client that finds it must be served.
   socket_.reset();
   assembly_.server.stop_accepting();
@@ -477,7 +471,7 @@ aio::asio::awaitable<bool> Daemon::write_last_events() {
   const bool has_ended = co_await assembly_.statuses.finish(deadline - kLastEvents / 2);
   const auto written = co_await assembly_.objects.flush(deadline);
   if (!written) log_.error("the last events were not written", written.error());
-  co_return has_ended&& written.has_value();
+  co_return (has_ended && written.has_value());
 }
 
 // Whether all requests and replays have ended. A second signal leaves them less time whenever it
@@ -499,7 +493,7 @@ aio::asio::awaitable<bool> Daemon::finish_requests(aio::Deadline deadline) {
   const auto last = Clock::now() + kLastMoment;
   const auto cut = co_await assembly_.server.drain(last);
   const auto ended = co_await replays_.join(last);
-  co_return cut&& ended;
+  co_return (cut && ended);
 }
 
 int Daemon::fatal(int code, const Error& why) const {

@@ -18,6 +18,7 @@
 #include "chain/caller.h"
 #include "daemon/background_turn.h"
 #include "daemon/config.h"
+#include "daemon/node_config.h"
 #include "daemon/request.h"
 #include "hotplug/controller.h"
 #include "hotplug/pass.h"
@@ -35,20 +36,6 @@ namespace {
 
 constexpr std::string_view kLockFile = "_hotplug";
 constexpr std::chrono::hours kWarnEvery{1};
-
-// The multus plugin's own object in the node's configuration, which is the user's.
-Result<json::Object> users_configuration(const Config& config) {
-  if (config.is_automatic()) return json::Object();
-  const auto text = sys::read_file(config.multus_config_file);
-  if (!text && text.error().code() == Errc::kNotFound) return json::Object();
-  if (!text) return text.error();
-  MNET_TRY(auto&& document, json::parse_object(*text));
-  const json::Value* plugins = document.find("plugins");
-  const json::Array* list = plugins == nullptr ? nullptr : plugins->as_array();
-  if (list == nullptr || list->empty()) return std::move(document);
-  const json::Object* first = list->front().as_object();
-  return first == nullptr ? json::Object() : *first;
-}
 
 std::string_view name_of(hotplug::Op op) { return op == hotplug::Op::kAdd ? "add" : "remove"; }
 

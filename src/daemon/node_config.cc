@@ -5,9 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "base/log_options.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "daemon/config.h"
 #include "json/at.h"
 #include "json/json.h"
@@ -34,6 +36,18 @@ json::Object options_of(const LogOptions& options) {
 }
 
 }  // namespace
+
+Result<json::Object> users_configuration(const Config& config) {
+  if (config.is_automatic()) return json::Object();
+  const auto text = sys::read_file(config.multus_config_file);
+  if (!text && text.error().code() == Errc::kNotFound) return json::Object();
+  if (!text) return text.error();
+  MNET_TRY(auto&& document, json::parse_object(*text));
+  const json::Value* plugins = document.find("plugins");
+  if (json::elements_of(plugins).empty()) return std::move(document);
+  const json::Object* first = json::first_object_of(plugins);
+  return first == nullptr ? json::Object() : *first;
+}
 
 Result<void> sweep_config_dir(const Config& config) {
   return sys::sweep_temporaries(clean_path(config.cni_config_dir), sys::kTemporaryAge);

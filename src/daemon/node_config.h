@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "daemon/config.h"
+#include "json/json.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/manager.h"
 
@@ -13,6 +14,10 @@ namespace mnet::daemon {
 // Copies the user's file to `<cniConfigDir>/<base name>`, atomically, mode 0600; nothing to do if
 // it is there already. `failed to copy the user provided configuration <file>: …`
 Result<void> copy_user_config(const Config& config);
+
+// The multus plugin's own object in the node's configuration where that is the user's; empty where
+// there is none.
+Result<json::Object> users_configuration(const Config& config);
 
 // Removes temporary files that killed writers left in `cniConfigDir`: only names of ours, and none
 // that another process may be writing just now.
