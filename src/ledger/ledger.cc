@@ -190,11 +190,6 @@ const ManifestEntry* Ledger::find_manifest(std::string_view file) const {
   return found == manifests.end() ? nullptr : &*found;
 }
 
-OwnedFile* Ledger::find_file(std::string_view path) {
-  const auto found = std::ranges::find(files, path, &OwnedFile::path);
-  return found == files.end() ? nullptr : &*found;
-}
-
 const OwnedFile* Ledger::find_file(std::string_view path) const {
   const auto found = std::ranges::find(files, path, &OwnedFile::path);
   return found == files.end() ? nullptr : &*found;

@@ -80,7 +80,6 @@ struct Ledger {
   ManifestEntry* find_manifest(std::string_view file);
   const ManifestEntry* find_manifest(std::string_view file) const;
   std::vector<std::string> manifest_files() const;
-  OwnedFile* find_file(std::string_view path);
   const OwnedFile* find_file(std::string_view path) const;
   void forget_file(std::string_view path);
   friend bool operator==(const Ledger&, const Ledger&) = default;

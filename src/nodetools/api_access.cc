@@ -1,7 +1,5 @@
 #include "nodetools/api_access.h"
 
-#include <unistd.h>
-
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,8 +18,6 @@
 namespace mnet::nodetools {
 namespace {
 
-bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
-
 // The kubeconfigs to be read; empty: none, so the pod's own account.
 std::vector<std::string> kubeconfigs_of(const AccessOptions& options) {
   if (!options.kubeconfig.empty()) return {options.kubeconfig};
@@ -29,13 +25,13 @@ std::vector<std::string> kubeconfigs_of(const AccessOptions& options) {
   const std::string listed = sys::variable(options.environment, "KUBECONFIG");
   if (!listed.empty()) {
     for (const std::string_view path : split(listed, ':')) {
-      if (!path.empty() && exists(std::string(path))) paths.emplace_back(path);
+      if (!path.empty() && sys::exists(std::string(path))) paths.emplace_back(path);
     }
     return paths;
   }
   const std::string home = sys::variable(options.environment, "HOME");
   std::string usual = cat(home, "/.kube/config");
-  if (!home.empty() && exists(usual)) paths.push_back(std::move(usual));
+  if (!home.empty() && sys::exists(usual)) paths.push_back(std::move(usual));
   return paths;
 }
 
@@ -45,7 +41,7 @@ Result<kube::Config> config_of(const AccessOptions& options) {
   }
   const bool is_pod = !sys::variable(options.environment, "KUBERNETES_SERVICE_HOST").empty() &&
                       !sys::variable(options.environment, "KUBERNETES_SERVICE_PORT").empty() &&
-                      exists(cat(options.account_directory, "/token"));
+                      sys::exists(cat(options.account_directory, "/token"));
   if (!is_pod) return Error(Errc::kNotFound, "no Kubernetes API access configured");
   return kube::in_cluster_config(options.environment, options.account_directory);
 }

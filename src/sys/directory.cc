@@ -172,12 +172,6 @@ Result<void> Directory::sync() const {
   return {};
 }
 
-Result<void> Directory::replace(const std::string& name, std::string_view bytes, mode_t mode,
-                                std::string_view prefix) const {
-  Blocks blocks = Blocks::of(bytes);
-  return replace(name, blocks, {.mode = mode}, prefix);
-}
-
 Result<void> Directory::replace(const std::string& name, Blocks& blocks, const Shape& shape,
                                 std::string_view prefix) const {
   MNET_TRY_VOID(refuse_directory(name));

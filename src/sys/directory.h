@@ -61,11 +61,6 @@ class Directory {
   bool holds(const std::string& name, std::string_view bytes, mode_t mode) const;
   bool holds(const std::string& name, Blocks& blocks, mode_t mode) const;
 
-  // Written beside under `<prefix>.<name>.<random>`, synced, renamed over the entry itself, which
-  // may be a link or a running program, but not a directory; then the directory is synced. The
-  // temporary name is gone after any failure.
-  Result<void> replace(const std::string& name, std::string_view bytes, mode_t mode,
-                       std::string_view prefix) const;
   struct Shape {
     mode_t mode;
     std::optional<std::pair<uid_t, gid_t>> owner = {};  // as far as we may give it away
@@ -74,6 +69,9 @@ class Directory {
     // entry) in the moment of the change.
     std::optional<std::string> over = {};
   };
+  // Written beside under `<prefix>.<name>.<random>`, synced, renamed over the entry itself, which
+  // may be a link or a running program, but not a directory; then the directory is synced. The
+  // temporary name is gone after any failure.
   Result<void> replace(const std::string& name, Blocks& blocks, const Shape& shape,
                        std::string_view prefix) const;
   Result<void> replace_with_link(const std::string& name, const std::string& link,

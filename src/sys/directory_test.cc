@@ -35,7 +35,8 @@ TEST(Directory, ReplacesTheEntryItselfAndLeavesNothingBeside) {
   fs::create_symlink("other", dir / "f");
   const auto directory = Directory::open(dir.path()).value();
 
-  ASSERT_TRUE(directory.replace("f", "new", 0600, ".p").has_value());
+  Blocks blocks = Blocks::of("new");
+  ASSERT_TRUE(directory.replace("f", blocks, {.mode = 0600}, ".p").has_value());
 
   EXPECT_TRUE(directory.holds("f", "new", 0600));
   EXPECT_TRUE(directory.holds("other", "kept", 0644));
@@ -48,7 +49,8 @@ TEST(Directory, NeitherReplacesNorRemovesADirectory) {
   fs::create_directory(dir / "d");
   const auto directory = Directory::open(dir.path()).value();
 
-  EXPECT_EQ(directory.replace("d", "", 0644, ".p").error().os_errno(), EISDIR);
+  Blocks blocks = Blocks::of("");
+  EXPECT_EQ(directory.replace("d", blocks, {.mode = 0644}, ".p").error().os_errno(), EISDIR);
   EXPECT_EQ(directory.remove("d").error().os_errno(), EISDIR);
   EXPECT_THAT(names_in(dir.path()), ElementsAre("d"));
 }
