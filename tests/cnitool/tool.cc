@@ -15,12 +15,12 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "chain/chain.h"
-#include "chain/validate.h"
 #include "cni/cache.h"
 #include "cni/result.h"
 #include "inputs.h"
 #include "json/json.h"
 #include "model/attachment.h"
+#include "validate.h"
 
 namespace mnet::cnitool {
 namespace {
@@ -60,7 +60,7 @@ aio::Task<std::string> Tool::add() {
 }
 
 aio::Task<std::string> Tool::validate() {
-  chain::Validation validation(plugins_, inputs_.dirs);
+  Validation validation(plugins_, inputs_.dirs);
   MNET_CO_TRY(auto&& capabilities, co_await validation.run(network_));
   std::string lines;
   for (const std::string& name : capabilities) lines += cat(name, "\n");

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "chain/chain.h"
 #include "chain/plugins.h"
+#include "model/attachment.h"
 
-namespace mnet::chain {
+namespace mnet::cnitool {
 
 class Validation {
  public:
   // The port must outlive it, and it must outlive its tasks.
-  Validation(Plugins& plugins, std::vector<std::string> dirs)
+  Validation(chain::Plugins& plugins, std::vector<std::string> dirs)
       : plugins_(plugins), dirs_(std::move(dirs)) {}
 
   // The names of the capabilities that any plugin declares, sorted, none twice. Every plugin is
@@ -25,8 +25,8 @@ class Validation {
  private:
   aio::Task<void> ask(std::string type, std::string version);
 
-  Plugins& plugins_;
+  chain::Plugins& plugins_;
   std::vector<std::string> dirs_;
 };
 
-}  // namespace mnet::chain
+}  // namespace mnet::cnitool

@@ -1,4 +1,4 @@
-#include "chain/validate.h"
+#include "validate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "chain/plugins.h"
 #include "model/delegate.h"
 
-namespace mnet::chain {
+namespace mnet::cnitool {
 namespace {
 
 using testing::ElementsAre;
@@ -35,7 +35,7 @@ class ValidationTest : public testing::Test {
     return aio::run(validation_.run(std::move(delegate)));
   }
 
-  FakeNode node_;
+  chain::FakeNode node_;
   Validation validation_{node_.plugins, {"/b"}};
 };
 
@@ -93,7 +93,7 @@ TEST_F(ValidationTest, AsksAsOldPluginsExpectIt) {
   ASSERT_TRUE(validate(R"({"name":"n","cniVersion":"1.0.0","type":"p"})"));
 
   ASSERT_THAT(node_.plugins.runs, SizeIs(1));
-  const PluginRun& run = node_.plugins.runs.front();
+  const chain::PluginRun& run = node_.plugins.runs.front();
   EXPECT_EQ(run.command, "VERSION");
   EXPECT_EQ(run.config, R"({"cniVersion":"1.1.0"})");
   EXPECT_THAT((std::vector{run.container_id, run.netns, run.ifname, join(run.dirs, ":")}),
@@ -109,4 +109,4 @@ TEST_F(ValidationTest, OfASingleConfFailsWithItsErrorAsItIs) {
 }
 
 }  // namespace
-}  // namespace mnet::chain
+}  // namespace mnet::cnitool

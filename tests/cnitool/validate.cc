@@ -1,4 +1,4 @@
-#include "chain/validate.h"
+#include "validate.h"
 
 #include <algorithm>
 #include <set>
@@ -14,10 +14,9 @@
 #include "chain/plugins.h"
 #include "cni/conf.h"
 #include "cni/version.h"
-#include "cni/version_call.h"
 #include "model/attachment.h"
 
-namespace mnet::chain {
+namespace mnet::cnitool {
 namespace {
 
 std::vector<std::string> capability_names(const cni::ConfList& list) {
@@ -31,14 +30,25 @@ std::vector<std::string> capability_names(const cni::ConfList& list) {
 }
 
 // Very old plugins want all variables to be there (01, 7.6).
-PluginRun version_run(std::string binary) {
-  PluginRun run;
+chain::PluginRun version_run(std::string binary) {
+  chain::PluginRun run;
   run.binary = std::move(binary);
   run.command = "VERSION";
   run.netns = run.ifname = "dummy";
   run.dirs = {"dummy"};
-  run.config = cni::version_request();
+  run.config = cat(R"({"cniVersion":")", cni::kCurrentVersion, R"("})");
   return run;
+}
+
+// The versions that a plugin supports, from its stdout or its failure. One so old that it does not
+// know the command supports only 0.1.0 (01, 7.6).
+Result<std::vector<std::string>> versions_of(Result<std::string> outcome) {
+  if (outcome) return cni::parse_version_reply(*outcome);
+  // The only message that is compared: those old plugins had no code for it.
+  const bool is_old = outcome.error().origin() != nullptr &&
+                      outcome.error().text() == "unknown CNI_COMMAND: VERSION";
+  if (is_old) return std::vector<std::string>{std::string(cni::kOldestVersion)};
+  return std::move(outcome).error();
 }
 
 }  // namespace
@@ -62,11 +72,11 @@ aio::Task<std::vector<std::string>> Validation::run(model::DelegatePtr delegate)
 aio::Task<void> Validation::ask(std::string type, std::string version) {
   MNET_CO_TRY(auto&& binary, co_await plugins_.find(type, dirs_));
   auto output = co_await plugins_.run(version_run(std::move(binary)));
-  MNET_CO_TRY(auto&& versions, cni::read_version_outcome(std::move(output)));
+  MNET_CO_TRY(auto&& versions, versions_of(std::move(output)));
   // By exact spelling: 1.1 is not 1.1.0 here.
   if (std::ranges::find(versions, version) != versions.end()) co_return Result<void>();
   co_return Error(Errc::kInvalid, cat("plugin ", excerpt(type), " does not support config version ",
                                       go_quoted(version)));
 }
 
-}  // namespace mnet::chain
+}  // namespace mnet::cnitool
