@@ -36,7 +36,6 @@
 #include "nodetools/reaper.h"
 #include "nodetools/run_task.h"
 #include "nodetools/stop_signal.h"
-#include "nodetools/version_text.h"
 #include "sys/environment.h"
 #include "sys/signals.h"
 

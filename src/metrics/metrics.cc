@@ -18,7 +18,6 @@
 
 #include "base/text.h"
 #include "base/version.h"
-#include "metrics/by_command.h"
 #include "metrics/label.h"
 #include "metrics/process.h"
 #include "metrics/series.h"

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "sys/write_all.h"
 
 namespace mnet::nodetools {
@@ -58,6 +59,13 @@ int refuse(const Error& error, std::string_view usage) {
   if (error.code() == Errc::kNotFound) sys::print(STDERR_FILENO, usage);
   if (!error.text().empty()) sys::print(STDERR_FILENO, error.text());
   return 2;
+}
+
+std::string version_text() {
+  std::string commit(build_version().commit.substr(0, 8));
+  const bool is_known =
+      commit.size() == 8 && commit.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return cat(build_version().version, " (git-", is_known ? commit : "00000000", ")");
 }
 
 }  // namespace mnet::nodetools

@@ -39,4 +39,8 @@ class EqualsOptions {
 // named) the usage, and below it the error if it says more. Yields the exit status.
 int refuse(const Error& error, std::string_view usage);
 
+// The version as both tools print it: `<version> (git-<8 hexadecimal digits>)` (04, 1.1). Without a
+// known commit the digits are zeros.
+std::string version_text();
+
 }  // namespace mnet::nodetools

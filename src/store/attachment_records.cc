@@ -14,9 +14,7 @@
 #include "base/try.h"
 #include "json/count.h"
 #include "json/json.h"
-#include "store/names.h"
-#include "store/read.h"
-#include "store/replace.h"
+#include "store/own_files.h"
 #include "store/store.h"
 #include "sys/file.h"
 

@@ -5,9 +5,8 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "store/names.h"
+#include "store/own_files.h"
 #include "store/pending_dels.h"
-#include "store/read.h"
 #include "store/store.h"
 #include "sys/file.h"
 

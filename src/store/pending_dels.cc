@@ -19,9 +19,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/error.h"
-#include "store/names.h"
-#include "store/read.h"
-#include "store/replace.h"
+#include "store/own_files.h"
 #include "store/store.h"
 #include "sys/file.h"
 

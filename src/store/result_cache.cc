@@ -20,8 +20,7 @@
 #include "cni/names.h"
 #include "json/json.h"
 #include "store/cache_entry.h"
-#include "store/read.h"
-#include "store/replace.h"
+#include "store/own_files.h"
 #include "store/store.h"
 #include "sys/file.h"
 

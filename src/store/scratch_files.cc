@@ -10,9 +10,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "json/json.h"
-#include "store/names.h"
-#include "store/read.h"
-#include "store/replace.h"
+#include "store/own_files.h"
 #include "store/store.h"
 #include "sys/file.h"
 
