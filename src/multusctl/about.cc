@@ -11,6 +11,7 @@
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
 #include "multusctl/print.h"
+#include "multusctl/run_commands.h"
 #include "nodetools/output.h"
 
 namespace mnet::multusctl {

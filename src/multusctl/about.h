@@ -1,5 +1,5 @@
 // What the program says about itself: help, completion scripts and the manual page, all made from
-// the table of commands; and its version.
+// the table of commands.
 #pragma once
 
 #include <string>
@@ -14,9 +14,5 @@ std::string help_text(std::string_view program, const Command* command);
 std::string man_page();
 // `shell` is bash, zsh or fish; empty for another.
 std::string completion_script(std::string_view shell);
-
-int run_version(const Invocation& invocation, Surroundings& surroundings);
-int run_completion(const Invocation& invocation, Surroundings& surroundings);
-int run_man(const Invocation& invocation, Surroundings& surroundings);
 
 }  // namespace mnet::multusctl

@@ -24,6 +24,7 @@
 #include "multusctl/invocation.h"
 #include "multusctl/node_socket.h"
 #include "multusctl/print.h"
+#include "multusctl/run_commands.h"
 #include "multusctl/self_check.h"
 
 namespace mnet::multusctl {

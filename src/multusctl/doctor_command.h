@@ -13,6 +13,4 @@ namespace mnet::multusctl {
 // The checks of a cluster.
 Result<std::vector<Check>> examine(const Invocation& invocation, const Surroundings& surroundings);
 
-int run_doctor(const Invocation& invocation, Surroundings& surroundings);
-
 }  // namespace mnet::multusctl

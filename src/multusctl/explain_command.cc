@@ -1,5 +1,3 @@
-#include "multusctl/explain_command.h"
-
 #include <unistd.h>
 
 #include <chrono>
@@ -32,6 +30,7 @@
 #include "multusctl/invocation.h"
 #include "multusctl/node_socket.h"
 #include "multusctl/print.h"
+#include "multusctl/run_commands.h"
 #include "settings/config.h"
 #include "sys/file.h"
 #include "wire/wire.h"

@@ -4,13 +4,7 @@
 
 #include "multusctl/command_tables.h"
 #include "multusctl/commands.h"
-#include "multusctl/hands/attach_command.h"
-#include "multusctl/hands/bundle_command.h"
-#include "multusctl/hands/gc_command.h"
-#include "multusctl/hands/pending_command.h"
-#include "multusctl/report/report_command.h"
-#include "multusctl/trial/probe_command.h"
-#include "multusctl/trial/test_command.h"
+#include "multusctl/run_commands.h"
 
 namespace mnet::multusctl {
 namespace {

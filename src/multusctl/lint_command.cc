@@ -29,6 +29,7 @@
 #include "multusctl/invocation.h"
 #include "multusctl/node_status.h"
 #include "multusctl/print.h"
+#include "multusctl/run_commands.h"
 #include "nodetools/output.h"
 #include "sys/file.h"
 

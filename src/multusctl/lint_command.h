@@ -18,6 +18,4 @@ Result<std::vector<lint::Finding>> lint_cluster(const Invocation& invocation,
                                                 const Surroundings& surroundings,
                                                 const std::vector<NodeStatus>& nodes);
 
-int run_lint(const Invocation& invocation, Surroundings& surroundings);
-
 }  // namespace mnet::multusctl

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
+#include "multusctl/run_commands.h"
 #include "nodetools/output.h"
 #include "sys/test_dir.h"
 

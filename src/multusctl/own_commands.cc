@@ -2,9 +2,9 @@
 #include <span>
 #include <string_view>
 
-#include "multusctl/about.h"
 #include "multusctl/command_tables.h"
 #include "multusctl/commands.h"
+#include "multusctl/run_commands.h"
 
 namespace mnet::multusctl {
 namespace {

@@ -21,6 +21,7 @@
 #include "multusctl/invocation.h"
 #include "multusctl/pod_networks.h"
 #include "multusctl/print.h"
+#include "multusctl/run_commands.h"
 
 namespace mnet::multusctl {
 namespace {

@@ -18,6 +18,4 @@ aio::Task<std::vector<PodRows>> fetch_pods(Cluster* cluster, std::string ns,
                                            std::vector<std::string> names);
 json::Object to_json(const std::vector<PodRows>& pods);
 
-int run_pods(const Invocation& invocation, Surroundings& surroundings);
-
 }  // namespace mnet::multusctl

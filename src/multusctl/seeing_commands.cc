@@ -4,11 +4,7 @@
 
 #include "multusctl/command_tables.h"
 #include "multusctl/commands.h"
-#include "multusctl/doctor_command.h"
-#include "multusctl/explain_command.h"
-#include "multusctl/lint_command.h"
-#include "multusctl/pods_command.h"
-#include "multusctl/status_command.h"
+#include "multusctl/run_commands.h"
 
 namespace mnet::multusctl {
 namespace {

@@ -1,5 +1,3 @@
-#include "multusctl/status_command.h"
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +13,7 @@
 #include "multusctl/node_socket.h"
 #include "multusctl/node_status.h"
 #include "multusctl/print.h"
+#include "multusctl/run_commands.h"
 
 namespace mnet::multusctl {
 namespace {

@@ -1,5 +1,3 @@
-#include "multusctl/hands/attach_command.h"
-
 #include <chrono>
 #include <optional>
 #include <set>
@@ -26,6 +24,7 @@
 #include "multusctl/invocation.h"
 #include "multusctl/pod_networks.h"
 #include "multusctl/print.h"
+#include "multusctl/run_commands.h"
 
 namespace mnet::multusctl {
 namespace {

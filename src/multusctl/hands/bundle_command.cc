@@ -1,5 +1,3 @@
-#include "multusctl/hands/bundle_command.h"
-
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -29,6 +27,7 @@
 #include "multusctl/print.h"
 #include "multusctl/report/report_command.h"
 #include "multusctl/report/report_page.h"
+#include "multusctl/run_commands.h"
 
 namespace mnet::multusctl {
 namespace {

@@ -1,5 +1,3 @@
-#include "multusctl/hands/gc_command.h"
-
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -16,6 +14,7 @@
 #include "multusctl/invocation.h"
 #include "multusctl/nodes.h"
 #include "multusctl/print.h"
+#include "multusctl/run_commands.h"
 
 namespace mnet::multusctl {
 namespace {

@@ -1,5 +1,3 @@
-#include "multusctl/hands/pending_command.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -20,6 +18,7 @@
 #include "multusctl/node_socket.h"
 #include "multusctl/nodes.h"
 #include "multusctl/print.h"
+#include "multusctl/run_commands.h"
 
 namespace mnet::multusctl {
 namespace {

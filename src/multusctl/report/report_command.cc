@@ -27,6 +27,7 @@
 #include "multusctl/pods_command.h"
 #include "multusctl/print.h"
 #include "multusctl/report/report_page.h"
+#include "multusctl/run_commands.h"
 #include "sys/file.h"
 #include "sys/write_all.h"
 

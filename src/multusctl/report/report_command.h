@@ -16,6 +16,4 @@ Result<ReportInput> gather_report(const Invocation& invocation, const Surroundin
 // To the file of -o; `-`: standard output.
 Result<void> write_output(const Invocation& invocation, std::string_view bytes);
 
-int run_report(const Invocation& invocation, Surroundings& surroundings);
-
 }  // namespace mnet::multusctl

@@ -1,5 +1,3 @@
-#include "multusctl/trial/probe_command.h"
-
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -15,6 +13,7 @@
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
 #include "multusctl/print.h"
+#include "multusctl/run_commands.h"
 #include "multusctl/trial/echo.h"
 #include "multusctl/trial/reachability.h"
 #include "sys/environment.h"

@@ -1,5 +1,3 @@
-#include "multusctl/trial/test_command.h"
-
 #include <unistd.h>
 
 #include <chrono>
@@ -25,6 +23,7 @@
 #include "multusctl/hands/annotation_edit.h"
 #include "multusctl/invocation.h"
 #include "multusctl/print.h"
+#include "multusctl/run_commands.h"
 #include "multusctl/trial/network_trial.h"
 #include "multusctl/trial/reachability.h"
 #include "sys/write_all.h"
