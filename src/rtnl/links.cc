@@ -1,5 +1,6 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>  // IWYU pragma: keep  (RTM_*)
+#include <net/if.h>
 #include <sys/socket.h>
 
 #include <string>

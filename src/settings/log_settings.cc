@@ -6,8 +6,6 @@
 
 #include "base/log.h"
 #include "base/log_level.h"
-#include "base/log_options.h"
-#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"

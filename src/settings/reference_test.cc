@@ -23,6 +23,7 @@
 #include "model/netconf.h"
 #include "settings/config.h"
 #include "settings/config_check.h"
+#include "settings/log_settings.h"
 #include "wire/wire.h"
 
 namespace mnet::settings {

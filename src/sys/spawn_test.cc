@@ -103,7 +103,8 @@ class ControlGroup : public ::testing::Test {
     for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
       if (::access(cat(mount, "/cgroup.procs").c_str(), F_OK) != 0) continue;
       folder_ = cat(mount, name_);
-      if (::mkdir(folder_.c_str(), 0755) == 0) fd_.reset(::open(folder_.c_str(), O_DIRECTORY));
+      if (::mkdir(folder_.c_str(), 0755) == 0)
+        fd_.reset(::open(folder_.c_str(), O_DIRECTORY | O_CLOEXEC));
     }
     if (!fd_) GTEST_SKIP() << "needs control groups of version 2, and root";
   }
