@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/spelling.h"
 #include "base/text.h"
 #include "json/json.h"
@@ -23,6 +25,8 @@
 
 namespace mnet::lint {
 namespace {
+
+using namespace std::string_view_literals;
 
 bool is_of_daemon(const Configuration& one) { return one.kind != ConfigKind::kCni; }
 
@@ -44,9 +48,7 @@ void check_alone(const Configuration& configuration, std::vector<Finding>& out) 
   Reporter report(configuration.text, configuration.title, out);
   const auto object = json::parse_object(configuration.text.text());
   if (!object) return report.error("MN050", object.error().text());
-  if (auto read = settings::config_of(*object); !read) {
-    return report.error("MN050", read.error().text());
-  }
+  if (auto read = settings::config_of(*object); !read) report.error("MN050", read.error().text());
   check_keys(*object, settings::daemon_keys(), "", report);
   for (const auto& [key, value] : *object) {
     // Faults of `hotplug` are among the warnings below.
@@ -84,10 +86,22 @@ std::optional<settings::Config> merge(const Objects& objects, std::size_t file) 
   return config ? std::optional(*std::move(config)) : std::nullopt;
 }
 
-// Keys without effect beside the others, reported where the key is written.
+// What the daemon says on standard error of a level that it does not know.
+std::string fault_of_level(const std::string& level) {
+  if (level.empty() || parse_log_level(level)) return {};
+  constexpr std::array kLevels = {"panic"sv, "error"sv, "verbose"sv, "debug"sv};
+  return cat("logLevel: ", go_quoted(level), " is not a level, and nothing but panics is logged: ",
+             join({kLevels.begin(), kLevels.end()}, ", "), suggestion(level, kLevels));
+}
+
+// Keys without effect, by themselves or beside the others, reported where the key is written.
 void check_merged(const Objects& objects, const settings::Config& config,
                   std::vector<Finding>& out) {
-  for (const std::string& warning : settings::config_warnings(config)) {
+  std::vector<std::string> warnings = settings::config_warnings(config);
+  if (auto fault = fault_of_level(config.log_level); !fault.empty()) {
+    warnings.push_back(std::move(fault));
+  }
+  for (const std::string& warning : warnings) {
     const std::string key = warning.substr(0, warning.find_first_of(" :."));
     const Configuration& written = objects.configurations[std::stoul(config.file_of(key))];
     Reporter(written.text, written.title, out).error("MN052", warning);
