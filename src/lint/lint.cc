@@ -39,7 +39,7 @@ void sort_and_unite(std::vector<Finding>& findings) {
 std::vector<Finding> lint(const std::vector<FilePtr>& files, const Options& options) {
   std::vector<Finding> findings;
   Objects objects;
-  for (const FilePtr& file : files) read_file(file, objects, findings);
+  for (const FilePtr& file : files) read_file(file, options.ns, objects, findings);
   parse_configs(objects);
   Known known{.options = options, .objects = objects, .conf = daemon_conf(objects)};
   for (const Definition& definition : objects.definitions) {

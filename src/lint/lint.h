@@ -18,6 +18,7 @@ struct Options {
   // The names of the installed plugins, and where they are; none: not known.
   std::optional<std::set<std::string, std::less<>>> plugins = {};
   std::string plugins_from = {};  // for messages: /opt/cni/bin
+  std::string ns = "default";     // of objects that name no namespace
   // Whether the files hold every definition that exists, as those of a cluster do.
   bool has_all_definitions = false;
 };

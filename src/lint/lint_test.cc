@@ -88,6 +88,20 @@ TEST(Lint, MissesADefinitionOnlyIfItKnowsAllOfThem) {
   EXPECT_EQ(findings.front().code, "MN032");
 }
 
+TEST(Lint, PutsWhatNamesNoNamespaceWhereItIsToldTo) {
+  const std::string pod =
+      "kind: Pod\nmetadata:\n  name: p\n  annotations: {k8s.v1.cni.cncf.io/networks: lan}\n";
+  const std::string lan =
+      "kind: NetworkAttachmentDefinition\nmetadata: {name: lan, namespace: net}\n"
+      "spec: {config: '{\"cniVersion\":\"1.0.0\",\"name\":\"l\",\"type\":\"bridge\"}'}\n";
+  const std::vector<FilePtr> files = {file("p.yaml", pod), file("lan.yaml", lan)};
+
+  EXPECT_TRUE(lint(files, {.ns = "net", .has_all_definitions = true}).empty());
+  const auto findings = lint(files, {.ns = "other", .has_all_definitions = true});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_THAT(findings.front().text, HasSubstr("no definition other/lan"));
+}
+
 // A tenant chooses how many names there are, and looking for the nearest one takes a while.
 TEST(Lint, SuggestsNamesForTheFirstFewMissingDefinitionsOfAPod) {
   std::string pod =

@@ -111,8 +111,8 @@ const json::Object* object_at(const json::Value& value, std::string_view pointer
 
 class Reader {
  public:
-  Reader(FilePtr file, Objects& out, std::vector<Finding>& findings)
-      : file_(std::move(file)), out_(out), findings_(findings) {}
+  Reader(FilePtr file, std::string ns, Objects& out, std::vector<Finding>& findings)
+      : file_(std::move(file)), ns_(std::move(ns)), out_(out), findings_(findings) {}
 
   void read() {
     if (const auto kind = kind_of_file(*file_)) {
@@ -173,6 +173,7 @@ class Reader {
     if (!read) return refuse(document, object, read.error());
     Definition definition{
         .document = document, .object = *std::move(read), .config = {}, .parsed = {}};
+    definition.object.ns = namespace_of(object);
     if (const auto& config = definition.object.config; config && !trim(*config).empty()) {
       definition.config = document.text("/spec/config", *config);
     }
@@ -183,6 +184,7 @@ class Reader {
     auto read = model::parse_pod_object(object, model::Origin::kManifest);
     if (!read) return refuse(document, object, read.error());
     PodTemplate pod{.document = document, .kind = "Pod", .pod = *std::move(read)};
+    pod.pod.ns = namespace_of(object);
     read_spec(pod, "/spec");
     out_.pods.push_back(std::move(pod));
   }
@@ -201,6 +203,7 @@ class Reader {
     auto read = model::parse_pod_object(as_pod, model::Origin::kManifest);
     if (!read) return refuse(document, object, read.error());
     PodTemplate pod{.document = document, .kind = kind, .pod = *std::move(read)};
+    pod.pod.ns = namespace_of(object);
     pod.template_pointer = pointer;
     read_spec(pod, cat(pointer, "/spec"));
     read_replicas(object, pod);
@@ -260,10 +263,9 @@ class Reader {
   void read_machine(const Document& document, const json::Object& object, const std::string& kind) {
     VirtualMachine machine{.document = document,
                            .kind = kind,
-                           .ns = json::text_at(object, {"metadata", "namespace"}),
+                           .ns = namespace_of(object),
                            .name = excerpt(json::text_at(object, {"metadata", "name"})),
                            .networks = {}};
-    if (machine.ns.empty()) machine.ns = "default";
     const std::string base =
         kind == "VirtualMachineInstance" ? "/spec/networks" : "/spec/template/spec/networks";
     const json::Array* networks = json::as_array(find_pointer(document.value(), base));
@@ -277,7 +279,13 @@ class Reader {
     if (!machine.networks.empty()) out_.machines.push_back(std::move(machine));
   }
 
+  std::string namespace_of(const json::Object& object) const {
+    std::string named = json::text_at(object, {"metadata", "namespace"});
+    return named.empty() ? ns_ : named;
+  }
+
   const FilePtr file_;
+  const std::string ns_;
   Objects& out_;
   std::vector<Finding>& findings_;
 };
@@ -293,8 +301,9 @@ Text PodTemplate::annotation_text(std::string_view key) const {
   return document.text(annotation_pointer(key), value == nullptr ? std::string() : *value);
 }
 
-void read_file(const FilePtr& file, Objects& out, std::vector<Finding>& findings) {
-  Reader(file, out, findings).read();
+void read_file(const FilePtr& file, const std::string& ns, Objects& out,
+               std::vector<Finding>& findings) {
+  Reader(file, ns, out, findings).read();
 }
 
 }  // namespace mnet::lint

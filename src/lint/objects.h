@@ -73,6 +73,7 @@ struct Objects {
 };
 
 // Reads one file; what cannot be read is a finding.
-void read_file(const FilePtr& file, Objects& out, std::vector<Finding>& findings);
+void read_file(const FilePtr& file, const std::string& ns, Objects& out,
+               std::vector<Finding>& findings);
 
 }  // namespace mnet::lint

@@ -38,6 +38,8 @@ Kind kind_of(const json::Object& object, const Kind& inherited) {
 
 class Reader {
  public:
+  explicit Reader(std::string ns) : ns_(std::move(ns)) {}
+
   Result<void> read(const json::Value& value, const std::string& path, const Kind& inherited) {
     const json::Object* object = value.as_object();
     if (object == nullptr && path.empty()) return {};  // some other document
@@ -74,6 +76,7 @@ class Reader {
 
   Result<void> read_pod(const json::Object& object, const std::string& path) {
     MNET_TRY(auto&& pod, model::parse_pod_object(object, model::Origin::kManifest, path));
+    if (!names_namespace(object)) pod.ns = ns_;
     objects.pods.push_back(std::move(pod));
     return {};
   }
@@ -81,9 +84,16 @@ class Reader {
   Result<void> read_network(const json::Object& object, const std::string& path) {
     MNET_TRY(auto&& network,
              model::parse_network_definition(object, model::Origin::kManifest, path));
+    if (!names_namespace(object)) network.ns = ns_;
     objects.networks.push_back(std::move(network));
     return {};
   }
+
+  static bool names_namespace(const json::Object& object) {
+    return !json::text_at(object, {"metadata", "namespace"}).empty();
+  }
+
+  const std::string ns_;
 };
 
 Result<std::vector<yaml::Document>> parse_text(std::string_view text) {
@@ -98,9 +108,9 @@ Result<std::vector<yaml::Document>> parse_text(std::string_view text) {
 
 }  // namespace
 
-Result<Objects> parse_objects(std::string_view text) {
+Result<Objects> parse_objects(std::string_view text, std::string ns) {
   MNET_TRY(auto&& documents, parse_text(text));
-  Reader reader;
+  Reader reader(std::move(ns));
   for (const yaml::Document& document : documents) {
     auto read = reader.read(document.value, "", {});
     if (!read) return std::move(read).error().wrap(cat("line ", document.line));

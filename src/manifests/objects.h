@@ -25,7 +25,7 @@ struct Objects {
 // YAML or JSON, several documents, lists (`List`, `PodList`, `NetworkAttachmentDefinitionList`).
 // Objects of other kinds are left out; one that the API would refuse for its names or types is an
 // error: `line 12: items[3].metadata.name: missing`. The line is that of the document or, if the
-// text is not YAML, that of the mistake.
-Result<Objects> parse_objects(std::string_view text);
+// text is not YAML, that of the mistake. `ns`: of objects that name no namespace.
+Result<Objects> parse_objects(std::string_view text, std::string ns = "default");
 
 }  // namespace mnet::manifests

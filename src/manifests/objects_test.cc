@@ -91,6 +91,17 @@ spec:
   EXPECT_EQ(network.config, R"({"type": "sriov",  "vlan":1.50})");
 }
 
+TEST(Objects, AreInTheGivenNamespaceIfTheyNameNone) {
+  const auto objects = parse_objects(
+      "{apiVersion: v1, kind: Pod, metadata: {name: a}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: b, namespace: own}}\n---\n"
+      "{apiVersion: k8s.cni.cncf.io/v1, kind: NetworkAttachmentDefinition, metadata: {name: c}}\n",
+      "net");
+
+  ASSERT_TRUE(objects.has_value()) << objects.error().text();
+  EXPECT_THAT(names_of(*objects), ElementsAre("pod net/a", "pod own/b", "net net/c"));
+}
+
 TEST(Objects, TellsAnAbsentConfigFromAnEmptyOne) {
   const std::string head =
       "{apiVersion: k8s.cni.cncf.io/v1, kind: NetworkAttachmentDefinition, metadata: {name: a}";

@@ -65,11 +65,11 @@ Result<void> read_node(const Invocation& invocation, ExplainInput& input,
   return {};
 }
 
-// The pod and the definitions of a manifest.
-Result<void> read_manifest(const std::string& path, ExplainInput& input) {
+// The pod and the definitions of a manifest that is for this namespace.
+Result<void> read_manifest(const std::string& path, std::string ns, ExplainInput& input) {
   MNET_TRY(const auto& text, path == "-" ? sys::read_all(STDIN_FILENO, "standard input", kMaxFile)
                                          : sys::read_file(path, kMaxFile));
-  auto objects = manifests::parse_objects(text);
+  auto objects = manifests::parse_objects(text, std::move(ns));
   if (!objects) return std::move(objects).error().wrap(path);
   if (objects->pods.size() != 1) {
     return Error(Errc::kInvalid, cat(path, ": has ", objects->pods.size(),
@@ -127,10 +127,11 @@ class Explain {
     ExplainInput input;
     MNET_TRY_VOID(read_node(invocation_, input, kubelet_dir_));
     const std::string manifest = invocation_.text("filename");
-    if (!manifest.empty()) {
-      MNET_TRY_VOID(read_manifest(manifest, input));
-    }
     auto cluster = Cluster::open(invocation_, surroundings_);
+    if (!manifest.empty()) {
+      const std::string named = cluster ? (*cluster)->ns() : invocation_.text("namespace");
+      MNET_TRY_VOID(read_manifest(manifest, named.empty() ? "default" : named, input));
+    }
     // A manifest with its definitions needs no cluster.
     const bool is_alone =
         !cluster && !manifest.empty() && cluster.error().code() == Errc::kNotFound;

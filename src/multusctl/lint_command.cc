@@ -209,8 +209,10 @@ Result<Inputs> read_inputs(const Invocation& invocation, const Surroundings& sur
   }
   if (!invocation.has("cluster")) return inputs;
   MNET_TRY(const auto cluster, Cluster::open(invocation, surroundings));
+  if (const std::string ns = invocation.text("namespace"); !ns.empty()) inputs.options.ns = ns;
   const bool is_all = invocation.arguments.empty();
   MNET_TRY(auto&& fetched,
+  inputs.options.ns = cluster->ns();
            aio::run(cluster->loop(),
                     fetch_objects(cluster.get(), invocation.text("namespace"), is_all)));
   for (lint::FilePtr& file : fetched) inputs.files.push_back(std::move(file));

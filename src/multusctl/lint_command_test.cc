@@ -82,6 +82,14 @@ TEST(LintCommand, FindsPluginsThatTheNodeLacks) {
   EXPECT_THAT(outcome.printed, HasSubstr(cat("no plugin \"macvlan\" in ", dir / "bin")));
 }
 
+TEST(LintCommand, PutsWhatNamesNoNamespaceIntoThatOfTheFlag) {
+  const sys::TestDir dir;
+  const std::string error = dir.write("e.yaml", kError);
+
+  EXPECT_THAT(run({error, "-n", "net"}).printed, HasSubstr("MN030 net/p: "));
+  EXPECT_THAT(run({error}).printed, HasSubstr("MN030 default/p: "));
+}
+
 TEST(LintCommand, SaysWhichFileItCannotRead) {
   const Outcome outcome = run({"/nonexistent/x.yaml"});
 

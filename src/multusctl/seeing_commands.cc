@@ -14,7 +14,8 @@ using namespace std::string_view_literals;
 constexpr std::array kLintFlags = {"output"sv, "strict"sv, "node-bin-dir"sv, "cluster"sv,
                                    "namespace"sv};
 constexpr std::array kLintMeanings = {Flag{
-    "namespace", 'n', "NAME", "the namespace of the workloads that --cluster reads; default: all"}};
+    "namespace", 'n', "NAME",
+    "the namespace of what a FILE has without one; without FILE, of the workloads that are read"}};
 constexpr std::array kLintOutputs = {"json"sv, "github"sv};
 constexpr std::array kLintExamples = {"lint nad.yaml"sv, "lint --strict -o github manifests/"sv,
                                       "lint --node-bin-dir /opt/cni/bin /etc/cni/net.d"sv,

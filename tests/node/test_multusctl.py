@@ -192,6 +192,15 @@ def test_the_status_of_a_daemon_is_one_command(host, daemons):
 
 def test_the_status_counts_what_is_attached_and_names_what_is_missing(node, host):
     pod = node.pod()
+def test_what_names_no_namespace_is_explained_in_that_of_the_command_line(ctl):
+    manifest = MANIFEST.replace("metadata: {name: lan}", "metadata: {name: lan, namespace: net}")
+
+    there, elsewhere = (ctl("explain", "-f", "-", *words, stdin=manifest, KUBECONFIG="/nonexistent") for words in (["-n", "net"], []))
+
+    assert there.returncode == 0 and "pod net/web" in there.stdout and "net1  net/lan" in there.stdout
+    assert elsewhere.returncode == 1 and "cannot find a network-attachment-definition (lan) in namespace (default)" in elsewhere.stderr
+
+
     assert pod.add().ok
     node.network("none", {"cniVersion": "1.0.0", "name": "none", "type": "not-there"})
     bad = node.pod("none")
