@@ -1,11 +1,14 @@
 #include "multusctl/about.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "base/version.h"
 #include "json/json.h"
 #include "multusctl/commands.h"
@@ -17,17 +20,24 @@
 namespace mnet::multusctl {
 namespace {
 
+using namespace std::string_view_literals;
+
 constexpr std::string_view kPurpose =
     "Shows, explains, checks and repairs Multus, from outside a cluster or on a node.";
 
-std::string flag_names(const Flag& flag) {
+bool is_file_to_write(const Flag& flag, const Command* command) {
+  return flag.name == "output" && command != nullptr && !command->output_file.empty();
+}
+
+std::string flag_names(const Flag& flag, const Command* command) {
   const std::string letter = flag.letter == 0 ? "    " : cat("-", flag.letter, ", ");
-  return cat(letter, "--", flag.name, flag.placeholder.empty() ? "" : " ", flag.placeholder);
+  const std::string_view value = is_file_to_write(flag, command) ? "FILE" : flag.placeholder;
+  return cat(letter, "--", flag.name, value.empty() ? "" : " ", value);
 }
 
 std::string flag_help(const Flag& flag, const Command* command) {
   if (flag.name != "output" || command == nullptr) return std::string(flag.help);
-  if (!command->output_file.empty()) return std::string(command->output_file);
+  if (is_file_to_write(flag, command)) return std::string(command->output_file);
   return cat(flag.help, ": ", join({command->outputs.begin(), command->outputs.end()}, ", "));
 }
 
@@ -76,17 +86,25 @@ std::string usage_line(std::string_view program, const Command& command) {
              " [flags]");
 }
 
-// A hyphen of a command line, not of a word.
+// A hyphen is one of a command line, not of a word. Characters beyond ASCII are named, by four
+// digits: not every roff reads UTF-8.
 std::string roff(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    if (c == '-') {
+  while (!text.empty()) {
+    const CodePoint c = decode_utf8(text);
+    if (c.value == U'-') {
       out += "\\-";
-    } else if (c == '\\') {
+    } else if (c.value == U'\\') {
       out += "\\e";
+    } else if (c.value > 0x7E) {
+      out += "\\[u";
+      for (int shift = 12; shift >= 0; shift -= 4)
+        out += "0123456789ABCDEF"[c.value >> shift & 0xF];
+      out += ']';
     } else {
-      out += c;
+      out += text.front();
     }
+    text.remove_prefix(c.bytes);
   }
   return out;
 }
@@ -94,7 +112,9 @@ std::string roff(std::string_view text) {
 std::string roff_paragraphs(std::string_view text) {
   std::string out;
   for (const std::string_view line : split(text, '\n')) {
-    out += line.empty() ? ".PP\n" : cat(line.starts_with('.') ? "\\&" : "", roff(line), "\n");
+    out += line.empty() ? ".PP\n"
+                        : cat(line.starts_with('.') || line.starts_with('\'') ? "\\&" : "",
+                              roff(line), "\n");
   }
   return out;
 }
@@ -102,7 +122,7 @@ std::string roff_paragraphs(std::string_view text) {
 std::string roff_flags(const std::vector<const Flag*>& flags, const Command* command) {
   std::string out;
   for (const Flag* flag : flags) {
-    out += cat(".TP\n\\fB", roff(trim(flag_names(*flag))), "\\fR\n",
+    out += cat(".TP\n\\fB", roff(trim(flag_names(*flag, command))), "\\fR\n",
                roff(flag_help(*flag, command)), "\n");
   }
   return out;
@@ -158,26 +178,38 @@ std::string bash_script() {
       "complete -o filenames -F _multusctl multusctl kubectl-multus\n");
 }
 
-// For a text between single quotes of a shell.
-std::string unquoted(std::string_view text) {
-  std::string out(text);
-  std::erase(out, '\'');
-  return out;
+// A word of zsh or fish.
+std::string shell_word(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// What follows a flag in zsh; empty: nothing.
+std::string zsh_value(const Flag& flag, const Command& command) {
+  if (flag.placeholder.empty()) return {};
+  if (flag.name == "output" && !is_file_to_write(flag, &command)) {
+    return cat(":value:(", join({command.outputs.begin(), command.outputs.end()}, " "), ")");
+  }
+  constexpr std::array kPaths = {"FILE"sv, "DIR"sv, "PATH"sv};
+  const bool is_path =
+      flag.name == "output" || std::ranges::find(kPaths, flag.placeholder) != kPaths.end();
+  return is_path ? ":value:_files" : ":value:";
+}
+
+std::string zsh_flag(const Flag& flag, const Command& command) {
+  const std::string rest = cat("[", flag_help(flag, &command), "]", zsh_value(flag, command));
+  const std::string letter = flag.letter == 0 ? "" : shell_word(cat("-", flag.letter, rest));
+  return cat(" ", shell_word(cat("--", flag.name, flag.placeholder.empty() ? "" : "=", rest)),
+             letter.empty() ? "" : " ", letter);
 }
 
 std::string zsh_script() {
   std::string names, cases;
   for (const Command& command : all_commands()) {
-    names += cat("    '", command.name, ":", unquoted(command.summary), "'\n");
+    names += cat("    ", shell_word(cat(command.name, ":", command.summary)), "\n");
     cases += cat("    ", command.name, ") _arguments");
-    for (const Flag* flag : flags_of(&command)) {
-      cases += cat(" '--", flag->name, "[", unquoted(flag_help(*flag, &command)), "]",
-                   flag->placeholder.empty() ? "" : ":value:",
-                   flag->name == "output" && !command.outputs.empty()
-                       ? cat("(", join({command.outputs.begin(), command.outputs.end()}, " "), ")")
-                       : "",
-                   "'");
-    }
+    for (const Flag* flag : flags_of(&command)) cases += zsh_flag(*flag, command);
     const std::string choices = join({command.choices.begin(), command.choices.end()}, " ");
     cases += cat(" '*:argument:", choices.empty() ? "_files" : cat("(", choices, ")"), "' ;;\n");
   }
@@ -185,15 +217,21 @@ std::string zsh_script() {
              "  )\n  if (( CURRENT == 2 )); then _describe command commands; return; fi\n"
              "  local command=$words[2]\n  shift words; (( CURRENT-- ))\n"
              "  case $command in\n",
-             cases, "  esac\n}\ncompdef _multusctl multusctl kubectl-multus\n");
+             cases,
+             "  esac\n}\n"
+             // The file of an autoloaded function is run at the first call, which is to complete.
+             "if [ \"$funcstack[1]\" = _multusctl ]; then _multusctl \"$@\"; else\n"
+             "  compdef _multusctl multusctl kubectl-multus\nfi\n");
 }
 
 std::string fish_script() {
-  std::string out = "# fish completion of multusctl\n";
+  std::string out =
+      "# fish completion of multusctl and kubectl-multus\n"
+      "complete -c kubectl-multus -w multusctl\n";
   for (const Command& command : all_commands()) {
     const std::string in = cat("__fish_seen_subcommand_from ", command.name);
-    out += cat("complete -c multusctl -f -n __fish_use_subcommand -a ", command.name, " -d '",
-               command.summary, "'\n");
+    out += cat("complete -c multusctl -f -n __fish_use_subcommand -a ", command.name, " -d ",
+               shell_word(command.summary), "\n");
     for (const Flag* flag : flags_of(&command)) {
       out += cat("complete -c multusctl -n '", in, "' -l ", flag->name,
                  flag->letter == 0 ? "" : cat(" -s ", flag->letter),
@@ -201,7 +239,7 @@ std::string fish_script() {
       if (flag->name == "output") {
         out += cat(" -f -a '", join({command.outputs.begin(), command.outputs.end()}, " "), "'");
       }
-      out += cat(" -d '", unquoted(flag_help(*flag, &command)), "'\n");
+      out += cat(" -d ", shell_word(flag_help(*flag, &command)), "\n");
     }
     if (!command.choices.empty()) {
       out += cat("complete -c multusctl -f -n '", in, "' -a '",
@@ -227,7 +265,8 @@ std::string help_text(std::string_view program, const Command* command) {
   }
   out += "\nFlags:\n";
   for (const Flag* flag : flags_of(command)) {
-    out += cat("  ", nodetools::padded(flag_names(*flag), 28), flag_help(*flag, command), "\n");
+    out += cat("  ", nodetools::padded(flag_names(*flag, command), 28), flag_help(*flag, command),
+               "\n");
   }
   if (command != nullptr && !command->examples.empty()) {
     out += "\nExamples:\n";

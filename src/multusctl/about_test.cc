@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/text.h"
@@ -40,6 +41,7 @@ TEST(About, NamesEveryFlagOfACommand) {
 TEST(About, TellsEachCommandItsOwnFormats) {
   EXPECT_THAT(help_text("multusctl", find_command("lint")), HasSubstr("json, github"));
   EXPECT_THAT(help_text("multusctl", find_command("version")), Not(HasSubstr("github")));
+  EXPECT_THAT(help_text("multusctl", find_command("report")), HasSubstr("-o, --output FILE "));
 }
 
 TEST(About, TellsEachCommandWhatItsFlagsMeanThere) {
@@ -52,6 +54,11 @@ TEST(About, TellsEachCommandWhatItsFlagsMeanThere) {
   EXPECT_THAT(help_of("test"), HasSubstr("the namespace of the pods"));
   EXPECT_THAT(help_of("attach"), HasSubstr("default: 60"));
   EXPECT_THAT(man_page(), HasSubstr("the namespace of the daemons; default: kube\\-system"));
+}
+
+TEST(About, HasAManualThatEveryRoffReads) {
+  EXPECT_TRUE(std::ranges::all_of(man_page(), [](char c) { return c > 0 && c < 0x7F; }));
+  EXPECT_THAT(man_page(), HasSubstr("has passed (\\[u2713]), has failed (\\[u2717])"));
 }
 
 TEST(About, BeginsTheHelpOfACommandWithASentence) {
