@@ -33,14 +33,37 @@ Error unknown_command(const std::string& program, const std::string& word) {
                                    "\nRun '", program, " --help' for the list of commands."));
 }
 
+std::string pointer_to_help(const std::string& program, const Command* command) {
+  return cat("\nRun '", program, command == nullptr ? "" : " ",
+             command == nullptr ? "" : command->name, " --help' for its flags.");
+}
+
+// Which command it is may be said after the flag that is not one.
+Error wrong_flag(const Error& error, const std::string& program,
+                 const std::vector<std::string>& words) {
+  const auto named =
+      std::ranges::find_if(words, [](const auto& word) { return find_command(word) != nullptr; });
+  const Command* command = named == words.end() ? nullptr : find_command(*named);
+  return error.with_text(cat(error.text(), pointer_to_help(program, command)));
+}
+
+Result<void> check_words(const Invocation& line) {
+  if (line.command->arguments.empty() && !line.arguments.empty()) {
+    return Error(Errc::kInvalid, cat(line.command->name, " takes no arguments, such as ",
+                                     go_quoted(line.arguments.front()),
+                                     pointer_to_help(line.program, line.command)));
+  }
+  const auto is_number = seconds_of(line, "timeout", std::chrono::seconds(1));
+  return is_number ? Result<void>() : is_number.error();
+}
+
 Result<void> check_flags(const Invocation& line, const PFlags& flags) {
   for (const Flag& flag : all_flags()) {
     if (!flags.given(flag.name) || is_global(flag.name)) continue;
     const auto taken = line.command->flags;
     if (std::ranges::find(taken, flag.name) == taken.end()) {
-      return Error(Errc::kInvalid,
-                   cat(line.command->name, " has no flag --", flag.name, "\nRun '", line.program,
-                       " ", line.command->name, " --help' for its flags."));
+      return Error(Errc::kInvalid, cat(line.command->name, " has no flag --", flag.name,
+                                       pointer_to_help(line.program, line.command)));
     }
   }
   const std::string output = line.text("output");
@@ -82,14 +105,15 @@ Result<Invocation> parse_invocation(std::string_view path, const std::vector<std
       flags.add({name, flag.letter}, &texts[name], "");
     }
   }
-  MNET_TRY(const auto outcome, flags.parse(words));
+  const auto outcome = flags.parse(words);
+  if (!outcome) return wrong_flag(outcome.error(), line.program, words);
   for (auto& [name, value] : texts) {
     if (flags.given(name)) line.texts.emplace(name, std::move(value));
   }
   for (const auto& [name, is_on] : switches) {
     if (is_on) line.switches.insert(name);
   }
-  if (outcome == PFlags::Outcome::kHelp) line.switches.insert("help");
+  if (*outcome == PFlags::Outcome::kHelp) line.switches.insert("help");
   line.arguments = flags.rest();
   if (!line.arguments.empty() && line.arguments.front() == "help") {  // `help COMMAND`
     line.switches.insert("help");
@@ -100,6 +124,9 @@ Result<Invocation> parse_invocation(std::string_view path, const std::vector<std
   if (line.command == nullptr) return unknown_command(line.program, line.arguments.front());
   line.arguments.erase(line.arguments.begin());
   MNET_TRY_VOID(check_flags(line, flags));
+  if (!line.has("help")) {
+    MNET_TRY_VOID(check_words(line));
+  }
   return line;
 }
 

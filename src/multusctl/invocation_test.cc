@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "multusctl/commands.h"
 
 namespace mnet::multusctl {
@@ -39,7 +41,24 @@ TEST(ParseInvocation, RefusesWhatTheCommandDoesNotTake) {
   EXPECT_THAT(command.error().text(), HasSubstr("did you mean \"lint\"?"));
   EXPECT_THAT(flag.error().text(), HasSubstr("version has no flag --strict"));
   EXPECT_THAT(format.error().text(), HasSubstr("lint supports json, github"));
-  EXPECT_THAT(unknown.error().text(), HasSubstr("--loud"));
+  EXPECT_THAT(unknown.error().text(), HasSubstr("--loud\nRun 'multusctl lint --help'"));
+}
+
+TEST(ParseInvocation, RefusesArgumentsThatTheCommandDoesNotRead) {
+  for (const Command& command : all_commands()) {
+    const std::string name(command.name);
+    const auto line = parse_invocation("multusctl", {name, "more"});
+    EXPECT_EQ(line.has_value(), !command.arguments.empty()) << name;
+    EXPECT_TRUE(parse_invocation("multusctl", {name, "more", "--help"}).has_value()) << name;
+  }
+  EXPECT_THAT(parse_invocation("kubectl-multus", {"doctor", "node-1"}).error().text(),
+              HasSubstr("doctor takes no arguments, such as \"node-1\"\n"
+                        "Run 'kubectl multus doctor --help'"));
+}
+
+TEST(ParseInvocation, RefusesATimeThatIsNotANumberBeforeAnythingIsAsked) {
+  EXPECT_THAT(parse_invocation("multusctl", {"test", "--timeout", "5m"}).error().text(),
+              HasSubstr("expected seconds, 1 to 3600"));
 }
 
 TEST(ParseInvocation, KnowsHelpEverywhere) {

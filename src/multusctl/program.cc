@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "multusctl/about.h"
 #include "multusctl/commands.h"
@@ -34,7 +36,11 @@ std::optional<std::string> typed_line() {
 // kubectl, `multusctl pending` is not a command.
 class AsCalled final : public nodetools::Output {
  public:
-  AsCalled(nodetools::Output& to, std::string program) : to_(to), program_(std::move(program)) {}
+  AsCalled(nodetools::Output& complaints, std::string program)
+      : complaints_(complaints), program_(std::move(program)) {}
+
+  // Whether all of stdout arrived. A reader that has seen enough (`| head`) is fine.
+  const Result<void>& written() const { return written_; }
 
  private:
   std::string renamed(std::string_view text) const {
@@ -46,14 +52,27 @@ class AsCalled final : public nodetools::Output {
     }
     return cat(out, text);
   }
-  void write(std::string_view text) override { to_.print_coloured(renamed(text)); }
+  void write(std::string_view text) override {
+    if (!written_) return;
+    auto written = sys::write_all(
+        STDOUT_FILENO, cat(renamed(text), text.ends_with('\n') ? "" : "\n"), "standard output");
+    if (!written && written.error().os_errno() != EPIPE) written_ = std::move(written);
+  }
   void write_complaint(std::string_view about, std::string_view reason) override {
-    to_.complain(about, renamed(reason));
+    complaints_.complain(about, renamed(reason));
   }
 
-  nodetools::Output& to_;
+  nodetools::Output& complaints_;
   const std::string program_;
+  Result<void> written_;
 };
+
+// A command whose answer is lost has failed, whatever it did.
+int checked_status(int status, AsCalled& output) {
+  if (output.written()) return status;
+  output.complain("cannot print", output.written().error().text());
+  return status == 0 ? 1 : status;
+}
 
 }  // namespace
 
@@ -74,14 +93,15 @@ int run_program(std::string_view path, const std::vector<std::string>& words) {
   const Command* command = invocation->command;
   if (command == nullptr || invocation->has("help")) {
     output.print(help_text(invocation->program, command));
-    return command == nullptr && !invocation->has("help") ? 2 : 0;
+    return command == nullptr && !invocation->has("help") ? 2 : checked_status(0, output);
   }
   Surroundings surroundings{.output = output,
                             .environment = sys::environment(),
                             .is_terminal = ::isatty(STDOUT_FILENO) == 1,
                             .shows_progress = ::isatty(STDERR_FILENO) == 1,
                             .ask = typed_line};
-  return command->run(*invocation, surroundings);
+  const int status = command->run(*invocation, surroundings);
+  return checked_status(status, output);
 }
 
 }  // namespace mnet::multusctl

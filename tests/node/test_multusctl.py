@@ -4,8 +4,12 @@ import contextlib
 import http.server
 import json
 import os
+import pty
 import re
+import select
+import shlex
 import shutil
+import signal
 import subprocess
 import textwrap
 import threading
@@ -15,6 +19,7 @@ from pathlib import Path
 import pytest
 from harness.docs.guide import ROOT
 from harness.machine.host import PROGRAMS
+from harness.machine.wait import PATIENCE
 
 CTL = f"{PROGRAMS}/multusctl"
 ORIGINAL = Path.home() / "go/pkg/mod/gopkg.in/k8snetworkplumbingwg/multus-cni.v4@v4.3.0"
@@ -95,36 +100,86 @@ def test_nothing_is_found_in_the_examples_of_our_own_documents(ctl, tmp_path):
     assert assert_nothing_is_found(ctl, tmp_path, [ROOT / "README.md", *documents]) >= 5
 
 
-@pytest.mark.parametrize("shell, words", [("bash", ["bash", "-n"]), ("zsh", ["zsh", "-n"]), ("fish", ["fish", "-n"])])
-def test_completion_scripts_are_scripts_of_their_shells(ctl, tmp_path, shell, words):
-    script = tmp_path / "script"
+def complete_in_bash(script, line):
+    words = ["multusctl", *line.split(" ")]
+    ask = (f"source {script}; COMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1}; _multusctl; "
+           "printf '%s\\n' \"${COMPREPLY[@]}\"")
+    return subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout
+
+
+def complete_in_fish(script, line):
+    done = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C 'multusctl {line}'"], capture_output=True, text=True,
+                          check=True, env={**os.environ, "HOME": str(script.parent)})
+    assert done.stderr == ""
+    return done.stdout
+
+
+def complete_in_zsh(script, line):
+    """What a terminal shows, the only place where zsh completes: the rest of the word, or a list. The script is the file of a function
+    that is loaded when it is needed."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execvpe("zsh", ["zsh", "-f", "-i"], {**os.environ, "TERM": "dumb", "HOME": str(script.parent)})
+    shown = ""
+
+    def show_until(text):
+        nonlocal shown
+        while text not in shown:
+            assert select.select([terminal], [], [], PATIENCE)[0], shown
+            shown += os.read(terminal, 65536).decode(errors="replace")
+
+    try:
+        os.write(terminal, f"fpath=({script.parent} $fpath); autoload -U compinit; compinit -u -D; LISTMAX=100; echo rea''dy\n".encode())
+        show_until("ready")
+        shown = ""
+        os.write(terminal, f"multusctl {line}\t".encode())
+        show_until(line.split(" ")[-1])
+        os.write(terminal, b"\x01echo 'the ''end' # \n")  # in front of the line, once it is complete
+        show_until("the end")
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+    return shown
+
+
+@pytest.mark.parametrize("shell, complete", [("bash", complete_in_bash), ("zsh", complete_in_zsh), ("fish", complete_in_fish)],
+                         ids=["bash", "zsh", "fish"])
+def test_shells_complete_commands_flags_and_formats(ctl, tmp_path, shell, complete):
+    if not shutil.which(shell):
+        pytest.skip(f"needs the program {shell}")
+    script = tmp_path / "_multusctl"
     script.write_text(ctl("completion", shell).stdout)
 
-    assert "lint" in script.read_text()
-    if shutil.which(words[0]):
-        subprocess.run([*words, script], check=True)
+    for line, words in [("li", ["lint"]), ("lint --str", ["--strict"]), ("pods -o ", ["wide", "json", "yaml"]), ("lint -o ", ["github"]),
+                        ("pods --output ", ["wide", "json", "yaml"]), ("completion z", ["zsh"]), ("pending r", ["retry"])]:
+        said = complete(script, line)
+        assert all(word in said for word in words), f"{line}: {said}"
+        assert "version" not in said, "others are not offered"
 
 
-def test_bash_completes_commands_flags_and_formats(ctl, tmp_path):
-    script = tmp_path / "script"
-    script.write_text(ctl("completion", "bash").stdout)
+@pytest.mark.parametrize("words, hint", [
+    (["stauts"], 'did you mean "status"?'), (["--loud"], "Run 'multusctl --help'"), (["status", "--loud"], "Run 'multusctl status --help'"),
+    (["lint", "--socket", "x", "-"], "Run 'multusctl lint --help'"), (["pods", "-o", "xml"], "wide, json, yaml"),
+    (["pods", "-n"], "flag needs an argument"), (["doctor", "node-1"], "takes no arguments"), (["man", "status"], "takes no arguments"),
+    (["completion", "csh"], "bash, zsh or fish"), (["explain"], "name one pod"), (["lint"], "name files"), (["pending", "drop"], "drop ID"),
+    (["attach", "web"], "a pod and a network"), (["test", "--timeout", "5m"], "expected seconds"), (["probe", "--port", "0"], "1 to 65535"),
+    (["report"], "-o"), (["bundle"], "-o")], ids=lambda part: " ".join(part) if isinstance(part, list) else "")
+def test_a_wrong_command_line_is_exit_2_with_a_hint(ctl, words, hint):
+    done = ctl(*words)
 
-    def complete(*words):
-        ask = (f"source {script}; COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; "
-               "_multusctl; printf '%s\\n' \"${COMPREPLY[@]}\"")
-        return subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.split()
-
-    assert complete("multusctl", "li") == ["lint"]
-    assert complete("multusctl", "lint", "--str") == ["--strict"]
-    assert complete("multusctl", "pods", "-o", "") == ["wide", "json", "yaml"]
-    assert complete("multusctl", "completion", "z") == ["zsh"]
+    assert (done.returncode, done.stdout) == (2, "")
+    assert hint in done.stderr
 
 
-def test_a_wrong_command_line_is_exit_2_with_a_hint(ctl):
-    done = ctl("stauts")
+def test_an_answer_that_cannot_be_written_is_not_a_success(program):
+    def rest_of(command):
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", f"{program('multusctl')} {command}"], capture_output=True, text=True)
+        return done.returncode, done.stderr
 
-    assert done.returncode == 2
-    assert 'did you mean "status"?' in done.stderr
+    assert rest_of("man > /dev/full") == (1, "multusctl: cannot print: write standard output: no space left on device\n")
+    assert rest_of("--help >&-") == (1, "multusctl: cannot print: write standard output: bad file descriptor\n")
+    assert rest_of("man | true") == (0, ""), "a reader that has seen enough"
 
 
 @pytest.mark.parametrize("words", [["status"], ["doctor"], ["pending"], ["gc", "--dry-run"], ["pods"], ["explain", "web"]], ids=" ".join)
@@ -134,6 +189,15 @@ def test_where_there_is_neither_a_cluster_nor_a_daemon_it_says_what_to_name(ctl,
     assert done.returncode == 1
     assert "name a kubeconfig with --kubeconfig or in KUBECONFIG" in done.stderr
     assert ("run it as root on a node whose daemon runs" in done.stderr) == (words[0] not in ("pods", "explain"))
+
+
+def test_what_names_no_namespace_is_explained_in_that_of_the_command_line(ctl):
+    manifest = MANIFEST.replace("metadata: {name: lan}", "metadata: {name: lan, namespace: net}")
+
+    there, elsewhere = (ctl("explain", "-f", "-", *words, stdin=manifest, KUBECONFIG="/nonexistent") for words in (["-n", "net"], []))
+
+    assert there.returncode == 0 and "pod net/web" in there.stdout and "net1  net/lan" in there.stdout
+    assert elsewhere.returncode == 1 and "cannot find a network-attachment-definition (lan) in namespace (default)" in elsewhere.stderr
 
 
 def test_help_and_the_version_are_there_as_words_and_as_flags(ctl):
@@ -192,15 +256,6 @@ def test_the_status_of_a_daemon_is_one_command(host, daemons):
 
 def test_the_status_counts_what_is_attached_and_names_what_is_missing(node, host):
     pod = node.pod()
-def test_what_names_no_namespace_is_explained_in_that_of_the_command_line(ctl):
-    manifest = MANIFEST.replace("metadata: {name: lan}", "metadata: {name: lan, namespace: net}")
-
-    there, elsewhere = (ctl("explain", "-f", "-", *words, stdin=manifest, KUBECONFIG="/nonexistent") for words in (["-n", "net"], []))
-
-    assert there.returncode == 0 and "pod net/web" in there.stdout and "net1  net/lan" in there.stdout
-    assert elsewhere.returncode == 1 and "cannot find a network-attachment-definition (lan) in namespace (default)" in elsewhere.stderr
-
-
     assert pod.add().ok
     node.network("none", {"cniVersion": "1.0.0", "name": "none", "type": "not-there"})
     bad = node.pod("none")

@@ -174,7 +174,7 @@ Result<int> make_bundle(const Invocation& invocation, Surroundings& surroundings
 }  // namespace
 
 int run_bundle(const Invocation& invocation, Surroundings& surroundings) {
-  if (invocation.text("output").empty() || !invocation.arguments.empty()) {
+  if (invocation.text("output").empty()) {
     surroundings.output.complain("bundle", "name the output file with -o");
     return 2;
   }

@@ -69,10 +69,6 @@ Result<int> collect(const Invocation& invocation, Surroundings& surroundings) {
 }  // namespace
 
 int run_gc(const Invocation& invocation, Surroundings& surroundings) {
-  if (!invocation.arguments.empty()) {
-    surroundings.output.complain("gc", "takes no arguments; name a node with --node");
-    return 2;
-  }
   const auto done = collect(invocation, surroundings);
   return exit_status(done, invocation, surroundings);
 }

@@ -91,7 +91,7 @@ Result<void> write_output(const Invocation& invocation, std::string_view bytes) 
 }
 
 int run_report(const Invocation& invocation, Surroundings& surroundings) {
-  if (invocation.text("output").empty() || !invocation.arguments.empty()) {
+  if (invocation.text("output").empty()) {
     surroundings.output.complain("report", "name the output file with -o");
     return 2;
   }

@@ -70,13 +70,17 @@ Result<json::Object> send(const Invocation& invocation, std::uint16_t port) {
 }  // namespace
 
 int run_probe(const Invocation& invocation, Surroundings& surroundings) {
+  const auto port = port_of(invocation);
+  if (!port) {
+    surroundings.output.complain("probe", port.error().text());
+    return 2;
+  }
   const auto done = [&]() -> Result<int> {
-    MNET_TRY(const auto port, port_of(invocation));
     if (invocation.text("to").empty()) {
-      MNET_TRY_VOID(answer_echoes(port, sys::variable(surroundings.environment, "HOSTNAME")));
+      MNET_TRY_VOID(answer_echoes(*port, sys::variable(surroundings.environment, "HOSTNAME")));
       return 0;
     }
-    MNET_TRY(const auto& sent, send(invocation, port));
+    MNET_TRY(const auto& sent, send(invocation, *port));
     return print_value(sent, invocation, surroundings);
   }();
   return exit_status(done, invocation, surroundings);
