@@ -26,6 +26,7 @@ constexpr std::array kFlags = {
     Flag{"filename", 'f', "FILE",
          "a manifest with one pod and, optionally, its definitions; -: standard input"},
     Flag{"daemon-config", 0, "FILE", "the daemon's configuration on this node"},
+    Flag{"daemon-namespace", 0, "NAME", "the namespace of the daemons; default: kube-system"},
     Flag{"no-headers", 0, {}, "leave out the header line"},
     Flag{"socket", 0, "PATH",
          "the daemon's socket; default: /run/multus/multus.sock, or /host/run/multus/multus.sock"},

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,8 @@
 
 namespace mnet::multusctl {
 namespace {
+
+constexpr std::string_view kOwnFlag = "daemon-namespace";
 
 DaemonPod daemon_pod(const json::Object& pod) {
   DaemonPod out{.node = json::text_at(pod, {"spec", "nodeName"}),
@@ -112,7 +115,9 @@ Result<NodeStatus> status_in(const std::string& node, const json::Object& answer
 }  // namespace
 
 std::string daemon_namespace(const Invocation& invocation) {
-  std::string named = invocation.text("namespace");
+  const bool is_flag_of_its_own =
+      std::ranges::find(invocation.command->flags, kOwnFlag) != invocation.command->flags.end();
+  std::string named = invocation.text(is_flag_of_its_own ? kOwnFlag : "namespace");
   return named.empty() ? std::string(kDaemonNamespace) : named;
 }
 
@@ -120,6 +125,8 @@ aio::Task<std::vector<DaemonPod>> find_daemons(Cluster* cluster, std::string ns,
                                                std::vector<std::string> wanted) {
   MNET_CO_TRY(auto&& pods, co_await cluster->list(kPods, ns, "labelSelector=app%3Dmultus"));
   MNET_CO_TRY(auto&& nodes, co_await cluster->list(kNodes, ""));
+  const std::string_view elsewhere =
+      pods.empty() ? ", `kubectl get pods -A -l app=multus` daemons of other namespaces" : "";
   std::map<std::string, DaemonPod> by_node;
   for (const json::Value& node : nodes) {
     if (node.as_object() == nullptr) continue;
@@ -132,7 +139,8 @@ aio::Task<std::vector<DaemonPod>> find_daemons(Cluster* cluster, std::string ns,
         .why_not = cat("no pod labelled app=multus in namespace ", ns,
                        " is on this node: `kubectl -n ", ns,
                        " describe daemonset -l app=multus` shows its node selector, tolerations "
-                       "and events")};
+                       "and events",
+                       elsewhere)};
   }
   for (const json::Value& pod : pods) {
     if (pod.as_object() == nullptr) continue;

@@ -25,7 +25,8 @@ struct DaemonPod {
   std::string why_not = {};  // why it cannot be asked; empty: it can
 };
 
-// The namespace of -n, or that of the manifests.
+// The one that the command line names, or that of the manifests. Where -n means something else, the
+// command has --daemon-namespace.
 std::string daemon_namespace(const Invocation& invocation);
 
 // The daemons' pods in that namespace, by the label app=multus, and the nodes that have none; of

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,9 @@
 namespace mnet::multusctl {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using Answers = std::optional<Result<std::vector<NodeAnswer>>>;
 
 // Refuses every exec, once it is released.
@@ -61,16 +64,19 @@ class Refusals {
   std::size_t asked_ = 0;
 };
 
+Result<std::unique_ptr<Cluster>> cluster_at(const kube::FakeApi& server, const sys::TestDir& dir,
+                                            nodetools::Output& output) {
+  const std::string kubeconfig = dir.write(
+      "kubeconfig", cat("current-context: c\nclusters: [{name: k, cluster: {server: '",
+                        server.url(), "'}}]\ncontexts: [{name: c, context: {cluster: k}}]\n"));
+  const auto line = parse_invocation("multusctl", {"status", "--kubeconfig", kubeconfig});
+  const Surroundings surroundings{.output = output, .environment = {}};
+  return Cluster::open(*line, surroundings);
+}
+
 class RunOnNodes : public testing::Test {
  protected:
-  RunOnNodes() {
-    const std::string kubeconfig = dir_.write(
-        "kubeconfig", cat("current-context: c\nclusters: [{name: k, cluster: {server: '",
-                          server_.url(), "'}}]\ncontexts: [{name: c, context: {cluster: k}}]\n"));
-    const auto line = parse_invocation("multusctl", {"status", "--kubeconfig", kubeconfig});
-    Surroundings surroundings{.output = output_, .environment = {}};
-    cluster_ = *Cluster::open(*line, surroundings);
-  }
+  RunOnNodes() { cluster_ = *cluster_at(server_, dir_, output_); }
   ~RunOnNodes() override { refusals_.release(); }
 
   aio::Task<void> ask(std::vector<DaemonPod> pods) {
@@ -113,6 +119,57 @@ TEST_F(RunOnNodes, AsksSixteenSideBySideAndSaysOfEachWhyItDidNotAnswer) {
     ASSERT_FALSE(answers[i].answer.has_value());
     EXPECT_THAT(answers[i].answer.error().text(),
                 HasSubstr(i == 5 ? "the daemon's pod is Pending" : "needs the right to get"));
+  }
+}
+
+TEST_F(RunOnNodes, SaysHowManyHaveAnsweredOnOneLine) {
+  refusals_.release();
+  const DaemonPod pod{.node = "n", .ns = "net", .name = "d", .container = ""};
+
+  testing::internal::CaptureStderr();
+  const auto answers = aio::run(
+      cluster_->loop(),
+      run_on_nodes(cluster_.get(), {pod, pod, pod}, {.command = {"x"}, .shows_progress = true}));
+  const std::string shown = testing::internal::GetCapturedStderr();
+
+  ASSERT_TRUE(answers.has_value());
+  EXPECT_EQ(shown, "\r1/3 nodes\r2/3 nodes\r3/3 nodes\n");
+}
+
+std::string why_of_only_node(std::string_view pods) {
+  const kube::FakeApi server([pods](http::Peer& peer, const http::RawRequest& request) {
+    const bool is_nodes = request.target().starts_with("/api/v1/nodes");
+    peer.answer(200, cat(R"({"metadata":{},"items":[)",
+                         is_nodes ? R"({"metadata":{"name":"n1"}})" : pods, "]}"));
+  });
+  const sys::TestDir dir;
+  nodetools::RecordedOutput output;
+  const auto cluster = *cluster_at(server, dir, output);
+  const auto found = aio::run(cluster->loop(), find_daemons(cluster.get(), "net", {"n1"}));
+  return found ? found->front().why_not : found.error().text();
+}
+
+TEST(FindDaemons, SaysWhereElseToLookIfTheNamespaceHasNone) {
+  const auto is_not_there =
+      HasSubstr("no pod labelled app=multus in namespace net is on this node");
+  const auto looks_elsewhere = HasSubstr("`kubectl get pods -A -l app=multus`");
+
+  EXPECT_THAT(why_of_only_node(""), AllOf(is_not_there, looks_elsewhere));
+  EXPECT_THAT(why_of_only_node(R"({"metadata":{"name":"d"},"spec":{"nodeName":"n2"}})"),
+              AllOf(is_not_there, Not(looks_elsewhere)));
+}
+
+std::string namespace_for(const std::vector<std::string>& words) {
+  const auto line = parse_invocation("multusctl", words);
+  return line ? daemon_namespace(*line) : line.error().text();
+}
+
+TEST(DaemonNamespace, IsThatOfTheFlagThatTheCommandHasForIt) {
+  EXPECT_EQ(namespace_for({"status"}), "kube-system");
+  EXPECT_EQ(namespace_for({"status", "-n", "net"}), "net");
+  for (const char* command : {"explain", "lint", "test"}) {
+    EXPECT_EQ(namespace_for({command, "-n", "default"}), "kube-system") << command;
+    EXPECT_EQ(namespace_for({command, "-n", "default", "--daemon-namespace", "net"}), "net");
   }
 }
 

@@ -102,17 +102,17 @@ aio::Task<void> add_pod(Cluster* cluster, std::string name, ExplainInput* input)
 }
 
 // What the daemon's pod on that node says.
-aio::Task<json::Object> explain_there(Cluster* cluster, std::string ns, std::string name,
-                                      std::string node) {
+aio::Task<json::Object> explain_there(Cluster* cluster, std::string daemon_ns,
+                                      model::PodObjectPtr pod) {
   MNET_CO_TRY(auto&& daemons,
-              co_await find_daemons(cluster, std::string(kDaemonNamespace), {node}));
-  if (daemons.empty()) co_return Error(Errc::kNotFound, cat("node ", node, " is not known"));
+              co_await find_daemons(cluster, std::move(daemon_ns), {pod->node_name}));
   const DaemonPod& daemon = daemons.front();
   if (!daemon.why_not.empty()) co_return Error(Errc::kUnavailable, daemon.why_not);
-  kube::Exec exec{.ns = daemon.ns,
-                  .pod = daemon.name,
-                  .container = daemon.container,
-                  .command = {std::string(kInPod), "explain", "-n", ns, name, "-o", "json"}};
+  kube::Exec exec{
+      .ns = daemon.ns,
+      .pod = daemon.name,
+      .container = daemon.container,
+      .command = {std::string(kInPod), "explain", "-n", pod->ns, pod->name, "-o", "json"}};
   MNET_CO_TRY(auto&& text,
               co_await cluster->run(std::move(exec), std::chrono::steady_clock::now() + kPatience));
   co_return json::parse_object(text);
@@ -146,7 +146,7 @@ class Explain {
       MNET_CO_TRY_VOID(co_await add_pod(cluster, invocation_.arguments.front(), &input));
       const std::string node = input.pod->node_name;
       if (!input.is_node_known && !node.empty()) {
-        auto there = co_await explain_there(cluster, input.pod->ns, input.pod->name, node);
+        auto there = co_await explain_there(cluster, daemon_namespace(invocation_), input.pod);
         if (there) co_return there;
         surroundings_.output.complain(cat("node ", node), there.error().text());
       }

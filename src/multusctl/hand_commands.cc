@@ -39,8 +39,8 @@ constexpr std::array kTestMeanings = {
 constexpr std::array kProbeMeanings = {
     Flag{"interface", 0, "NAME", "the interface to send from"},
     Flag{"timeout", 0, "SECONDS", "how long to wait for each answer; default: 1"}};
-constexpr std::array kTestFlags = {"network"sv, "timeout"sv, "yes"sv,
-                                   "image"sv,   "output"sv,  "namespace"sv};
+constexpr std::array kTestFlags = {
+    "network"sv, "timeout"sv, "yes"sv, "image"sv, "output"sv, "namespace"sv, "daemon-namespace"sv};
 constexpr std::array kTestExamples = {"test"sv, "test --network default/storage node-1 node-2"sv};
 constexpr std::array kProbeFlags = {"to"sv, "interface"sv, "port"sv, "timeout"sv, "output"sv};
 constexpr std::array kProbeExamples = {"probe"sv, "probe --to 10.1.0.5 --interface net1"sv};

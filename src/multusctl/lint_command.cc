@@ -141,19 +141,20 @@ aio::Task<void> add_objects(Cluster* cluster, Workload what, std::string ns, Fil
 }
 
 // Where the manifests put the daemon's configuration; without it lint takes the defaults.
-aio::Task<void> add_daemon_config(Cluster* cluster, Files* out) {
-  auto map =
-      co_await cluster->get(kConfigMaps, std::string(kDaemonNamespace), "multus-daemon-config");
+aio::Task<void> add_daemon_config(Cluster* cluster, std::string daemon_ns, Files* out) {
+  auto map = co_await cluster->get(kConfigMaps, std::move(daemon_ns), "multus-daemon-config");
   if (!map) co_return Result<void>();
   add_object(*std::move(map), "ConfigMap", *out);
   co_return Result<void>();
 }
 
-aio::Task<Files> fetch_objects(Cluster* cluster, std::string ns, bool with_workloads) {
+// `ns`: of the workloads.
+aio::Task<Files> fetch_objects(Cluster* cluster, std::string daemon_ns, std::string ns,
+                               bool with_workloads) {
   Files files;
   MNET_CO_TRY_VOID(
       co_await add_objects(cluster, {kDefinitions, "NetworkAttachmentDefinition"}, "", &files));
-  MNET_CO_TRY_VOID(co_await add_daemon_config(cluster, &files));
+  MNET_CO_TRY_VOID(co_await add_daemon_config(cluster, std::move(daemon_ns), &files));
   if (!with_workloads) co_return files;
   for (const Workload& workload : kWorkloads) {
     const auto added = co_await add_objects(cluster, workload, ns, &files);
@@ -176,15 +177,16 @@ void take_plugins(PluginNames plugins, lint::Options& options) {
   options.plugins_from = "binDir of any node";
 }
 
-aio::Task<PluginNames> fetch_plugins(Cluster* cluster) {
-  MNET_CO_TRY(auto&& pods, co_await find_daemons(cluster, std::string(kDaemonNamespace), {}));
+aio::Task<PluginNames> fetch_plugins(Cluster* cluster, std::string daemon_ns) {
+  MNET_CO_TRY(auto&& pods, co_await find_daemons(cluster, std::move(daemon_ns), {}));
   MNET_CO_TRY(const auto& nodes, co_await ask_daemons(cluster, std::move(pods), false));
   co_return plugins_of(nodes);
 }
 
 // Those of the nodes. Without them, or the right to ask, the rest is linted all the same.
-void add_nodes_plugins(Cluster& cluster, lint::Options& options, nodetools::Output& output) {
-  auto plugins = aio::run(cluster.loop(), fetch_plugins(&cluster));
+void add_nodes_plugins(Cluster& cluster, std::string daemon_ns, lint::Options& options,
+                       nodetools::Output& output) {
+  auto plugins = aio::run(cluster.loop(), fetch_plugins(&cluster, std::move(daemon_ns)));
   if (!plugins) {
     output.complain("lint", cat("types are not compared with the plugins of the nodes: ",
                                 plugins.error().text()));
@@ -207,18 +209,18 @@ Result<Inputs> read_inputs(const Invocation& invocation, const Surroundings& sur
   if (const std::string directory = invocation.text("node-bin-dir"); !directory.empty()) {
     MNET_TRY_VOID(add_plugins(directory, inputs.options));
   }
+  if (const std::string ns = invocation.text("namespace"); !ns.empty()) inputs.options.ns = ns;
   if (!invocation.has("cluster")) return inputs;
   MNET_TRY(const auto cluster, Cluster::open(invocation, surroundings));
-  if (const std::string ns = invocation.text("namespace"); !ns.empty()) inputs.options.ns = ns;
+  inputs.options.ns = cluster->ns();
   const bool is_all = invocation.arguments.empty();
   MNET_TRY(auto&& fetched,
-  inputs.options.ns = cluster->ns();
-           aio::run(cluster->loop(),
-                    fetch_objects(cluster.get(), invocation.text("namespace"), is_all)));
+           aio::run(cluster->loop(), fetch_objects(cluster.get(), daemon_namespace(invocation),
+                                                   invocation.text("namespace"), is_all)));
   for (lint::FilePtr& file : fetched) inputs.files.push_back(std::move(file));
   inputs.options.has_all_definitions = true;
   if (!inputs.options.plugins) {
-    add_nodes_plugins(*cluster, inputs.options, surroundings.output);
+    add_nodes_plugins(*cluster, daemon_namespace(invocation), inputs.options, surroundings.output);
   }
   if (is_all) inputs.shown = inputs.files.size();
   return inputs;
@@ -240,7 +242,9 @@ Result<std::vector<lint::Finding>> lint_cluster(const Invocation& invocation,
                                                 const Surroundings& surroundings,
                                                 const std::vector<NodeStatus>& nodes) {
   MNET_TRY(const auto cluster, Cluster::open(invocation, surroundings));
-  MNET_TRY(const auto& files, aio::run(cluster->loop(), fetch_objects(cluster.get(), "", true)));
+  MNET_TRY(const auto& files,
+           aio::run(cluster->loop(),
+                    fetch_objects(cluster.get(), daemon_namespace(invocation), "", true)));
   lint::Options options;
   options.has_all_definitions = true;
   if (auto plugins = plugins_of(nodes); plugins && !nodes.empty()) {

@@ -11,8 +11,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array kLintFlags = {"output"sv, "strict"sv, "node-bin-dir"sv, "cluster"sv,
-                                   "namespace"sv};
+constexpr std::array kLintFlags = {"output"sv,  "strict"sv,    "node-bin-dir"sv,
+                                   "cluster"sv, "namespace"sv, "daemon-namespace"sv};
 constexpr std::array kLintMeanings = {Flag{
     "namespace", 'n', "NAME",
     "the namespace of what a FILE has without one; without FILE, of the workloads that are read"}};
@@ -26,7 +26,8 @@ constexpr std::array kPodsFlags = {"namespace"sv, "all-namespaces"sv, "output"sv
 constexpr std::array kPodsExamples = {"pods"sv, "pods -A"sv, "pods -n storage web-0 -o yaml"sv};
 constexpr auto kDoctorFlags = joined(std::array{"output"sv, "check-pods"sv}, kDaemonFlags);
 constexpr std::array kDoctorExamples = {"doctor"sv, "doctor -n kube-system --check-pods"sv};
-constexpr std::array kExplainFlags = {"filename"sv, "namespace"sv, "output"sv, "daemon-config"sv};
+constexpr std::array kExplainFlags = {"filename"sv, "namespace"sv, "output"sv, "daemon-config"sv,
+                                      "daemon-namespace"sv};
 constexpr std::array kExplainExamples = {"explain web-0"sv, "explain -f pod.yaml"sv};
 
 constexpr std::array kCommands = {

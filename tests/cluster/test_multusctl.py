@@ -206,6 +206,34 @@ def test_the_pods_of_a_node_that_is_away_are_removed_without_it(ctl, cluster, sp
     assert cluster.get(space.path("pods", "") + "?labelSelector=app%3Dmultusctl-test")["items"] == []
 
 
+@pytest.fixture
+def elsewhere(cluster, space):
+    """The daemons are not in kube-system but in the namespace of the test: a pod that does not start, and its configuration."""
+    cluster.request("POST", "/api/v1/nodes", {"metadata": {"name": space.node}})
+    space.add_pod("daemon", labels={"app": "multus"})
+    cluster.request("POST", f"/api/v1/namespaces/{space.namespace}/configmaps", {
+        "metadata": {"name": "multus-daemon-config"}, "data": {"daemon-config.json": '{"namespaceIsolaton": true}'}})
+    yield space
+    cluster.request("DELETE", f"/api/v1/nodes/{space.node}")
+
+
+PENDING = "the daemon's pod is Pending: `kubectl -n {} describe pod daemon`"
+
+
+@pytest.mark.parametrize("command, told", [
+    ("status {node} -n", PENDING), ("explain web -n {ns} --daemon-namespace", PENDING),
+    ("lint --cluster -n {ns} --daemon-namespace", 'did you mean "namespaceIsolation"?'),
+    ("test {node} --daemon-namespace", "(2 on each of 1 nodes) of none in namespace default")], ids=lambda text: text.split()[0])
+def test_daemons_may_be_in_another_namespace(ctl, elsewhere, command, told):
+    elsewhere.add_pod("web")
+    words, told = command.format(ns=elsewhere.namespace, node=elsewhere.node).split(), told.format(elsewhere.namespace)
+
+    there, usual = ctl(*words, elsewhere.namespace), ctl(*words, "kube-system")
+
+    assert told in there.stdout + there.stderr
+    assert told not in usual.stdout + usual.stderr
+
+
 def test_doctor_names_admission_that_is_in_the_way(ctl, cluster):
     label = "pod-security.kubernetes.io/enforce"
     cluster.request("PATCH", "/api/v1/namespaces/kube-system", {"metadata": {"labels": {label: "baseline"}}},

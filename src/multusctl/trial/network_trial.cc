@@ -164,7 +164,7 @@ aio::Task<bool> NetworkTrial::look_at(Station* station) {
 aio::Task<std::map<std::string, std::string>> NetworkTrial::find_away(
     std::vector<std::string> nodes) {
   std::map<std::string, std::string> away;
-  auto daemons = co_await find_daemons(&cluster_, std::string(kDaemonNamespace), std::move(nodes));
+  auto daemons = co_await find_daemons(&cluster_, plan_.daemon_ns, std::move(nodes));
   if (!daemons && daemons.error().code() == Errc::kCancelled) co_return daemons.error();
   if (!daemons) co_return away;
   MNET_CO_TRY(const auto& statuses, co_await ask_daemons(&cluster_, *std::move(daemons), false));

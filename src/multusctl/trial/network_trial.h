@@ -20,7 +20,7 @@ namespace mnet::multusctl {
 
 struct NetworkTrialPlan {
   std::optional<NetworkChoice> network;  // none: the cluster network
-  std::string ns;                        // of the pods
+  std::string ns, daemon_ns;             // of the pods, of the daemons
   std::string image;
   std::vector<std::string> nodes;
   std::chrono::seconds timeout{120};

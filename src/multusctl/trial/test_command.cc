@@ -52,8 +52,9 @@ aio::Task<NetworkTrialPlan> make_plan(Cluster* cluster, const Invocation* invoca
     plan.network = std::move(choice);
   }
   if (plan.ns.empty()) plan.ns = kDefaultNamespace;
+  plan.daemon_ns = daemon_namespace(*invocation);
   MNET_CO_TRY(const auto& daemons,
-              co_await find_daemons(cluster, std::string(kDaemonNamespace), invocation->arguments));
+              co_await find_daemons(cluster, plan.daemon_ns, invocation->arguments));
   plan.image = invocation->text("image");
   for (const DaemonPod& daemon : daemons) {
     plan.nodes.push_back(daemon.node);
