@@ -143,7 +143,6 @@ std::vector<Check> check_versions(const std::vector<NodeStatus>& nodes,
   for (const NodeStatus& node : nodes) {
     if (node.status) by_version[json::text_at(*node.status, {"multus"})].push_back(node.node);
   }
-  if (nodes.empty()) return {{Verdict::kBad, "there are no nodes", "kubectl get nodes"}};
   if (by_version.empty()) return {};
   if (by_version.size() == 1) {
     const auto& [version, names] = *by_version.begin();
@@ -156,7 +155,7 @@ std::vector<Check> check_versions(const std::vector<NodeStatus>& nodes,
     texts.push_back(cat(excerpt(version), " on ", bracketed(names)));
   }
   return {{Verdict::kBad, cat("the daemons have different versions: ", join(texts, ", ")),
-           cat("kubectl -n ", daemon_ns, " rollout status daemonset kube-multus-ds")}};
+           cat("kubectl -n ", daemon_ns, " rollout status daemonset -l app=multus")}};
 }
 
 std::vector<Check> check_admission(const Result<json::Object>& daemon_namespace,

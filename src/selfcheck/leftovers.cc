@@ -103,8 +103,8 @@ Findings check_addresses(const std::string& ipam_dir, const std::string& cni_dir
                                  " belong to containers without a record, such as ", example),
                      .why = "Unless a program other than Multus runs host-local here, nothing "
                             "frees them, and the network runs out of addresses",
-                     .advice = "Compare with `crictl pods -o yaml`; remove the files of containers "
-                               "that do not exist"});
+                     .advice = "Remove the files of containers that the runtime does not have "
+                               "(containerd: `ctr -n k8s.io containers list -q`)"});
   }
   return found;
 }

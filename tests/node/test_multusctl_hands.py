@@ -1,6 +1,9 @@
 """multusctl on a node: pending DELs, gc, CHECK of everything, probes and the bundle, with a real daemon and plugins."""
 
 import json
+import os
+import re
+import shlex
 import subprocess
 import tarfile
 from io import BytesIO
@@ -59,6 +62,45 @@ def test_a_pending_del_is_shown_repeated_and_done(host, ctl, stuck):
     assert ctl("pending").stdout == "no pending DELs\n"
     assert ctl("pending", "retry", "--yes").returncode == 0
     assert ctl("pending", "retry", one["id"], "--yes").returncode == 1
+
+
+def hints_in(line):
+    return [shlex.split(hint) for hint in re.findall(r"`multusctl (.*?)`", line)]
+
+
+def test_an_id_that_fits_several_is_refused_with_the_command_that_shows_them_whole(node, host, ctl, stuck):
+    other = node.pod()
+    host.path(BROKEN).rename(host.path(f"{BROKEN}.away"))
+    assert other.add().ok
+    host.path(f"{BROKEN}.away").rename(host.path(BROKEN))
+    assert other.delete().ok
+    ids = sorted(f"{pod.container_id}-eth0" for pod in (stuck, other))
+    until(lambda: sorted(host.files_below(FOLDER)) == [f"{one}.json" for one in ids], lambda: host.files_below(FOLDER))
+    short = os.path.commonprefix(ids)
+
+    refused = ctl("pending", "retry", short, "--yes")
+
+    assert short and refused.returncode == 1
+    (hint,) = hints_in(refused.stderr)
+    shown = ctl(*hint).stdout
+    assert all(one in shown for one in ids)
+    host.path(BROKEN).unlink()
+    assert [ctl("pending", "retry", one, "--yes").returncode for one in ids] == [0, 0]
+    assert host.files_below(FOLDER) == []
+
+
+def test_an_old_pending_del_is_told_by_doctor_with_the_command_that_shows_why(host, ctl, stuck):
+    def told():
+        file = host.path(f"{FOLDER}/{stuck.container_id}-eth0.json")
+        os.utime(file, (file.stat().st_mtime - 3600,) * 2)  # a try may write it anew
+        return next((line for line in ctl("doctor", "--this-node").stdout.splitlines() if "are older than 10 minutes" in line), None)
+    (hint,) = hints_in(until(told, "the finding"))
+    assert "the server is away" in ctl(*hint, "-o", "wide").stdout
+
+    host.path(BROKEN).unlink()
+    assert ctl("pending", "retry", "--yes").returncode == 0
+
+    assert "are older than" not in ctl("doctor", "--this-node").stdout
 
 
 def test_a_pending_del_is_given_up_and_its_records_go_with_gc(host, ctl, stuck):

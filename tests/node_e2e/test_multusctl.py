@@ -203,6 +203,58 @@ def test_a_pending_del_that_cannot_succeed_is_shown_tried_and_given_up(outside, 
     node.host.run("ip", "link", "del", "brstuck")
 
 
+def test_an_address_without_an_owner_is_told_with_the_command_that_shows_who_lives(outside, obey, space, node):
+    space.network("lab", NODE_BRIDGE)
+    space.pod("web", "lab")
+    addresses = node.host.path(f"/var/lib/cni/networks/{NODE_BRIDGE['name']}")
+    owner = next(file for file in addresses.iterdir() if file.name.startswith("10.")).read_text().split()[0]
+    lost = addresses / "10.20.3.3"
+    lost.write_text("0123456789abcdef\r\nnet1")
+
+    said = outside("doctor")
+    told = "belong to containers without a record, such as 10.20.3.3 of container 0123456789abcdef"
+    alive = obey(said.hint(told)).split()
+    assert owner in alive and "0123456789abcdef" not in alive
+    lost.unlink()  # as the line says
+
+    assert told not in outside("doctor").out
+
+
+KEEP_PODS = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: keep-pods}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [DELETE], resources: [pods]}]}
+  validations: [{expression: "!(oldObject.metadata.?labels.app.orValue('') in ['multusctl-test', 'canary'])", message: pods stay here}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: keep-pods}
+spec: {policyName: keep-pods, validationActions: [Deny]}
+"""
+
+
+def test_pods_of_a_test_that_cannot_be_deleted_are_told_with_the_command_that_deletes_them(outside, obey, space, node):
+    space.network("lab", NODE_BRIDGE)
+    space.pod("canary", labels={"app": "canary"})
+
+    def may_delete():
+        return bool(space.kubectl("delete", "pod", "canary", "--dry-run=server", check=False))
+    node.cluster.kubectl("apply", "-f", "-", stdin=KEEP_PODS)
+    try:
+        until(lambda: not may_delete(), "the policy in force", 60)
+        said = outside("test", "--network", f"{space.name}/lab", "--yes", "--timeout", "60")
+    finally:
+        node.cluster.kubectl("delete", "-f", "-", stdin=KEEP_PODS)
+    assert said.exit == 1 and said.out.count(" ok\n") == 2 and len(pods_left(space)) == 2
+    until(may_delete, "the policy gone", 60)
+    obey(said.hint("pods stay here"))
+
+    assert pods_left(space) == []
+    assert trial(space, outside, "lab").exit == 0
+
+
 def test_a_network_is_tried_between_pods_of_our_own_image(outside, obey, space, node):
     space.network("lab", NODE_BRIDGE)
 

@@ -1,6 +1,9 @@
 """multusctl with two nodes: what it says of each, and of networks between them, with faults between them made on purpose."""
 
+import json
+import os
 import re
+import shlex
 import signal
 
 import pytest
@@ -13,11 +16,12 @@ from harness.node.networks import bridge
 from harness.whole_node.boot import NAME
 from harness.whole_node.installation import GENERATED
 from harness.whole_node.multusctl import pods_left, trial
-from harness.whole_node.pod_space import pod_object
+from harness.whole_node.pod_space import RUN, pod_object
 from harness.whole_node.second_node import SecondNode
 
 pytestmark = pytest.mark.ours
 OTHER = SecondNode.name
+IN_POD = "/usr/src/multus-cni/bin/multusctl"
 FOLDER = "/etc/cni/multus/net.d"
 # Of four pods on two nodes: every pod to every other one, within a node and between the nodes.
 ALL, WITHIN, BETWEEN = 12, 4, 8
@@ -124,6 +128,25 @@ def test_the_cluster_network_is_tried_between_the_nodes(outside, nodes, space):
 
     assert said.exit == 0 and said.out.count(" ok\n") == ALL, said.all
     assert pods_left(space) == []
+
+
+def test_daemons_of_different_versions_are_told_with_the_command_that_shows_their_rollout(outside, obey, nodes, multus):
+    """The second node's is of an earlier installation, and answers as its program did."""
+    old = json.loads(outside("status", OTHER, "-o", "json").out)
+    old["nodes"][0]["status"]["multus"] = "v0.0.9"
+    answer = shlex.quote(json.dumps(old))
+    script = f"mkdir -p {os.path.dirname(IN_POD)}; printf '#!/bin/sh\\necho %s\\n' {shlex.quote(answer)} >{IN_POD}; chmod +x {IN_POD}; {RUN}"
+    multus.system.apply(pod_object("a-daemon-of-before", labels={"app": "multus"}, script=script, nodeName=OTHER))
+    multus.system.wait_ready("pod/a-daemon-of-before")
+    try:
+        told = "the daemons have different versions: "
+        said = until(lambda: told in (now := outside("doctor")).out and now, "the other version", 60)
+        assert said.exit == 1 and f"v0.0.9 on [{OTHER}]" in said.line(told)
+        assert "successfully rolled out" in obey(said.hint(told))
+    finally:
+        multus.system.kubectl("delete", "pod", "a-daemon-of-before")
+
+    until(lambda: outside("doctor").exit == 0, "one version", 60)
 
 
 def test_a_node_that_does_not_answer_is_a_row_with_its_reason(outside, nodes, space, span):

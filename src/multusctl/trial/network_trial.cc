@@ -230,6 +230,14 @@ aio::Task<json::Object> NetworkTrial::probe(Station station) {
 }
 
 aio::Task<void> NetworkTrial::clean_up() {
+  auto deleted = co_await delete_pods();
+  if (deleted || deleted.error().code() == Errc::kCancelled) co_return deleted;
+  co_return deleted.error().with_text(cat(deleted.error().text(),
+                                          "; pods of the test may be left: `kubectl -n ", plan_.ns,
+                                          " delete pods -l app=", kLabel, "` deletes them"));
+}
+
+aio::Task<void> NetworkTrial::delete_pods() {
   const auto begun = std::chrono::steady_clock::now();
   for (;;) {
     MNET_CO_TRY(const auto& pods, co_await cluster_.list(kPods, plan_.ns, std::string(kSelector)));
@@ -242,8 +250,8 @@ aio::Task<void> NetworkTrial::clean_up() {
       MNET_CO_TRY_VOID(co_await cluster_.remove(kPods, {plan_.ns, name}, grace));
     }
     if (waited >= kGoneWithin) {
-      co_return Error(Errc::kTimeout, cat(pods.size(), " pods are still there: kubectl -n ",
-                                          plan_.ns, " delete pods -l app=", kLabel));
+      co_return Error(Errc::kTimeout,
+                      cat(pods.size(), " pods are still there after ", kGoneWithin.count(), " s"));
     }
     MNET_CO_TRY_VOID(co_await aio::sleep_for(kBetweenLooks));
   }

@@ -35,7 +35,8 @@ class NetworkTrial {
   // Deletes what an earlier run left, makes the pods and lets them try. What it made stays until
   // clean_up(), however this ends.
   aio::Task<Verdicts> run();
-  // Deletes every pod of this test and of earlier ones in its namespace. May be repeated.
+  // Deletes every pod of this test and of earlier ones in its namespace. May be repeated; an error
+  // names the command that does the same.
   aio::Task<void> clean_up();
 
   // What run() makes, for people.
@@ -50,6 +51,7 @@ class NetworkTrial {
   std::string what_is_missing(const Station& station) const;
   aio::Task<json::Object> probe(Station station);
   json::Object pod_of(const Station& station) const;
+  aio::Task<void> delete_pods();
 
   Cluster& cluster_;
   const NetworkTrialPlan plan_;

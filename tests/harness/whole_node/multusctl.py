@@ -23,7 +23,7 @@ class Said:
 
     def hint(self, part):
         """The command that the line names."""
-        return re.search(r"((?:kubectl|multusctl) [^`()]*)", self.line(part))[1].strip()
+        return re.search(r"((?:kubectl|multusctl|ctr) [^`()]*)", self.line(part))[1].strip()
 
 
 def pods_left(space):
