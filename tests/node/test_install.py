@@ -60,6 +60,21 @@ def test_the_default_target_is_the_mount_of_the_hosts_folder(image):
     assert set(found(image)) == {"multus-shim", "passthru"}
 
 
+def test_multusctl_is_put_where_it_is_wanted_and_is_the_file_of_thin_multus(image, program):
+    program("multus")
+    image.run("cp", f"{PROGRAMS}/multus", f"{SOURCES}/multus")
+
+    done = install(image, "-t", "thick", "--multusctl-dir", "/host/usr/local/bin")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("multusctl copy to /host/usr/local/bin succeeded!\n")
+    assert set(found(image)) == {"multus-shim", "passthru"}
+    assert found(image, "/host/usr/local/bin") == {"multusctl": image.path(f"{SOURCES}/multus").read_bytes()}
+    image.run("ln", "-s", "multusctl", "/host/usr/local/bin/kubectl-multus")
+    for name in ("multusctl", "kubectl-multus"):
+        assert image.run(f"/host/usr/local/bin/{name}", "version").stdout.startswith("multusctl: version:")
+
+
 def test_what_is_equal_is_not_touched_and_what_differs_is_replaced(image):
     assert install(image, "-t", "thick").returncode == 0
     before = {name: image.path(f"{TARGET}/{name}").stat() for name in found(image)}
