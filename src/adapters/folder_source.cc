@@ -195,7 +195,8 @@ void FolderSource::send(attach::PodEvent event) {
   waiting_.push_back({.pod = reference_to(*event.pod),
                       .type = event.is_warning ? "Warning" : "Normal",
                       .reason = std::move(event.reason),
-                      .message = attach::event_message(event.message)});
+                      .message = attach::event_message(event.message),
+                      .request_id = std::move(event.request_id)});
   if (std::exchange(is_writing_, true)) return;
   if (!writers_.spawn("events", write_events())) is_writing_ = false;
 }

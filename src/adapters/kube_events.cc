@@ -41,7 +41,8 @@ KubeEvents::Waiting KubeEvents::waiting(attach::PodEvent event) {
           .resource_version = pod.resource_version,
           .is_warning = event.is_warning,
           .reason = std::move(event.reason),
-          .message = attach::event_message(event.message)};
+          .message = attach::event_message(event.message),
+          .request_id = std::move(event.request_id)};
 }
 
 std::string KubeEvents::key_of(const Waiting& event) {
@@ -129,6 +130,8 @@ aio::Task<void> KubeEvents::send_next(std::string ns) {
   Waiting event = std::move(queue->second.front());
   queue->second.pop_front();
   --count_;
+  const std::string what = cat("event ", event.reason, " of pod ", ns, "/", event.pod);
+  const Log log = log_.with_request(event.request_id);
   auto delivered = co_await deliver(std::move(event));
   if (queue->second.empty()) {
     waiting_.erase(queue);
@@ -137,7 +140,7 @@ aio::Task<void> KubeEvents::send_next(std::string ns) {
   }
   if (delivered || delivered.error().code() == Errc::kCancelled) co_return delivered;
   ++dropped_;
-  log_.verbose(cat("an event could not be sent: ", delivered.error().text()));
+  log.verbose(cat(what, " could not be sent: ", delivered.error().text()));
   co_return Result<void>();
 }
 

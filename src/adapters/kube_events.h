@@ -94,7 +94,7 @@ class KubeEvents {
   struct Waiting {
     std::string ns, pod, uid, resource_version;
     bool is_warning = false;
-    std::string reason, message;
+    std::string reason, message, request_id;
     std::string_view type() const { return is_warning ? "Warning" : "Normal"; }
   };
   struct Sent {

@@ -17,6 +17,7 @@
 #include "aio/task.h"
 #include "attach/source.h"
 #include "base/log.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "http/scripted_server.h"
 #include "json/at.h"
@@ -31,6 +32,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::EndsWith;
+using testing::HasSubstr;
 using testing::SizeIs;
 using testing::StartsWith;
 
@@ -79,7 +81,8 @@ class KubeEventsTest : public testing::Test {
     return {.pod = std::move(named),
             .is_warning = true,
             .reason = "NoNetworkFound",
-            .message = std::move(message)};
+            .message = std::move(message),
+            .request_id = "an-id"};
   }
 
   // The messages that the server was sent, and for counted repeats their counts.
@@ -114,7 +117,8 @@ class KubeEventsTest : public testing::Test {
   aio::asio::io_context loop_{1};
   kube::FakeApi server_{[this](auto& peer, const auto& request) { answer(peer, request); }};
   std::unique_ptr<kube::Api> api_ = server_.client();
-  KubeEvents events_{loop_.get_executor(), *api_, Log()};
+  std::shared_ptr<TestLog> lines_ = std::make_shared<TestLog>();
+  KubeEvents events_{loop_.get_executor(), *api_, Log({lines_}, LogLevel::kVerbose)};
 };
 
 TEST_F(KubeEventsTest, SendsAtMostAKibibyteOfAMessageWithoutControlCharacters) {
@@ -149,6 +153,17 @@ TEST_F(KubeEventsTest, OfANamespaceThatCannotBeWrittenToHoldUpNoOthers) {
   EXPECT_GE(events_.dropped(), 100u) << "one namespace may not fill the line of all";
   events_.cancel();
   EXPECT_TRUE(aio::run(loop_, events_.flush(aio::kNoDeadline)).has_value());
+}
+
+TEST_F(KubeEventsTest, ThatCannotBeSentAreInTheLogWithTheIdOfTheirRequest) {
+  refused_ = "/namespaces/ending/";
+  events_.send(warning("lost", "ending"));
+
+  EXPECT_TRUE(kube::drive(loop_, [&] { return events_.dropped() == 1; }));
+
+  EXPECT_THAT(lines_->text(),
+              HasSubstr("event NoNetworkFound of pod ending/a could not be sent: "));
+  EXPECT_THAT(lines_->text(), EndsWith(" request=an-id\n"));
 }
 
 TEST_F(KubeEventsTest, DoesNotHoldThePodWhileAnEventWaits) {

@@ -67,8 +67,8 @@ class KubeSource : public attach::ObjectSource {
     return status_.write(std::move(pod), std::move(text), std::move(log));
   }
   aio::Task<std::optional<attach::StatusDelay>> try_status(model::PodObjectPtr pod,
-                                                           std::string text) override {
-    return status_.attempt(std::move(pod), std::move(text));
+                                                           std::string text, Log log) override {
+    return status_.attempt(std::move(pod), std::move(text), std::move(log));
   }
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override;
   void send(attach::PodEvent event) override { events_.send(std::move(event)); }

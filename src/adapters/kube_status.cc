@@ -183,8 +183,9 @@ Result<void> KubeStatus::conclude(const Job& job, Result<void> failed) const {
 }
 
 aio::Task<std::optional<attach::StatusDelay>> KubeStatus::attempt(model::PodObjectPtr pod,
-                                                                  std::string text) {
+                                                                  std::string text, Log log) {
   Job job = make_job(std::move(pod), std::move(text), timing_.total);
+  job.log = std::move(log);
   job.priority = kube::Priority::kBackground;
   auto written = co_await write_once(&job);
   if (written) co_return std::optional<attach::StatusDelay>();

@@ -41,7 +41,8 @@ class KubeStatus {
   // tried again at growing intervals until the time is over; the first one is logged.
   aio::Task<void> write(model::PodObjectPtr pod, std::string text, Log log);
   // One attempt, after the requests that pods wait for.
-  aio::Task<std::optional<attach::StatusDelay>> attempt(model::PodObjectPtr pod, std::string text);
+  aio::Task<std::optional<attach::StatusDelay>> attempt(model::PodObjectPtr pod, std::string text,
+                                                        Log log);
 
   // Reads and changes it, with the resourceVersion of what was read: other writers are not written
   // over. No failure is forgiven.

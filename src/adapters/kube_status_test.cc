@@ -235,7 +235,7 @@ class UnwritableStatus : public testing::Test {
     return Log({target}, LogLevel::kVerbose).with_request("0123456789abcdef");
   }
   Result<std::optional<attach::StatusDelay>> attempt() {
-    return aio::run(loop, status->attempt(plain_pod(), "[1]"));
+    return aio::run(loop, status->attempt(plain_pod(), "[1]", Log()));
   }
 
   aio::asio::io_context loop;  // outlives the connections

@@ -82,7 +82,6 @@ NodeDevices::NodeDevices(const aio::asio::any_io_executor& executor, NodeDevices
       checkpoint_(devices::checkpoint_file(settings.kubelet_dir)),
       pool_(pool),
       api_(api),
-      log_(log),
       kubelet_(executor, with_socket(std::move(settings.kubelet), socket_), log) {
   if (api_ == nullptr) return;
   objects_.emplace(*api_, kube::Retries{.total = kClaimsTime});
@@ -125,17 +124,18 @@ aio::Task<devices::DeviceIds> NodeDevices::of_kubelet(model::PodObjectPtr pod, s
 }
 
 aio::Task<NodeDevices::WithClaims> NodeDevices::with_claims(devices::DeviceIds devices,
-                                                            model::PodObjectPtr pod) {
+                                                            model::PodObjectPtr pod, Log log) {
   if (!objects_ || pod->resource_claims.empty()) {
     co_return WithClaims{.devices = std::move(devices), .unlisted = {}};
   }
-  co_return co_await aio::with_deadline(read_claims(std::move(devices), std::move(pod)),
-                                        std::chrono::steady_clock::now() + kClaimsTime);
+  co_return co_await aio::with_deadline(
+      read_claims(std::move(devices), std::move(pod), std::move(log)),
+      std::chrono::steady_clock::now() + kClaimsTime);
 }
 
 // The object that we follow may be older than the claim that was made from a template.
 aio::Task<NodeDevices::WithClaims> NodeDevices::read_claims(devices::DeviceIds devices,
-                                                            model::PodObjectPtr pod) {
+                                                            model::PodObjectPtr pod, Log log) {
   MNET_CO_TRY(auto&& claims, devices::parse_pod_claims(pod->resource_claims));
   if (claims.is_unfinished) {
     MNET_CO_TRY(auto&& object, co_await fetch_pod(api_, pod));
@@ -144,30 +144,31 @@ aio::Task<NodeDevices::WithClaims> NodeDevices::read_claims(devices::DeviceIds d
     claims = std::move(again);
   }
   if (claims.is_empty()) co_return WithClaims{.devices = std::move(devices), .unlisted = {}};
-  devices::ClaimedDevices reader(*objects_, *slices_, pod->ns, pod->node_name, log_);
+  devices::ClaimedDevices reader(*objects_, *slices_, pod->ns, pod->node_name, std::move(log));
   MNET_CO_TRY(auto&& all, co_await reader.add_to(std::move(devices), std::move(claims)));
   co_return WithClaims{.devices = std::move(all), .unlisted = reader.unlisted()};
 }
 
 aio::Task<std::map<std::string, std::vector<std::string>>> NodeDevices::allocated(
-    model::PodObjectPtr pod, std::string request_uid) {
+    model::PodObjectPtr pod, std::string request_uid, Log log) {
   auto devices = co_await of_kubelet(pod, std::move(request_uid));
   if (!devices) {
     co_return std::move(devices).error().wrap("failed to get resourceMap from ResourceClient");
   }
-  auto all = co_await with_claims(*std::move(devices), std::move(pod));
+  auto all = co_await with_claims(*std::move(devices), std::move(pod), std::move(log));
   if (!all) co_return std::move(all).error().wrap("failed to get resourceMap from DRA client");
   co_return std::move(all->devices);
 }
 
 // Claims are read once more: a device that no slice listed a moment ago may be listed by now.
-aio::Task<bool> NodeDevices::is_device(model::PodObjectPtr pod, std::string resource_name) {
+aio::Task<bool> NodeDevices::is_device(model::PodObjectPtr pod, std::string resource_name,
+                                       Log log) {
   const auto offered = co_await kubelet_.offer();
   if (offered && (*offered)->contains(resource_name)) co_return true;
   const auto saved = co_await checkpoint();
   if (saved && saved->registered.contains(resource_name)) co_return true;
   if (!offered && !saved) co_return offered.error();
-  MNET_CO_TRY(auto&& claimed, co_await with_claims({}, std::move(pod)));
+  MNET_CO_TRY(auto&& claimed, co_await with_claims({}, std::move(pod), std::move(log)));
   if (claimed.devices.contains(resource_name)) co_return true;
   if (claimed.unlisted.empty()) co_return false;
   co_return Error(Errc::kUnavailable,

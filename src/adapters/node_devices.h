@@ -27,9 +27,10 @@ class NodeDevices : public attach::Devices {
   NodeDevices(const aio::asio::any_io_executor& executor, NodeDevicesSettings settings,
               aio::BlockingPool& pool, kube::Api* api, const Log& log);
 
-  aio::Task<std::map<std::string, std::vector<std::string>>> allocated(
-      model::PodObjectPtr pod, std::string request_uid) override;
-  aio::Task<bool> is_device(model::PodObjectPtr pod, std::string resource_name) override;
+  aio::Task<std::map<std::string, std::vector<std::string>>> allocated(model::PodObjectPtr pod,
+                                                                       std::string request_uid,
+                                                                       Log log) override;
+  aio::Task<bool> is_device(model::PodObjectPtr pod, std::string resource_name, Log log) override;
   std::string name() const override;
   // What the kubelet's device plugins have, whether or not a pod uses it.
   aio::Task<std::shared_ptr<const devices::Offer>> offer() { return kubelet_.offer(); }
@@ -45,14 +46,13 @@ class NodeDevices : public attach::Devices {
     std::vector<std::string> unlisted;  // devices of claims that no slice lists now
   };
   // `devices` and those of the pod's claims.
-  aio::Task<WithClaims> with_claims(devices::DeviceIds devices, model::PodObjectPtr pod);
-  aio::Task<WithClaims> read_claims(devices::DeviceIds devices, model::PodObjectPtr pod);
+  aio::Task<WithClaims> with_claims(devices::DeviceIds devices, model::PodObjectPtr pod, Log log);
+  aio::Task<WithClaims> read_claims(devices::DeviceIds devices, model::PodObjectPtr pod, Log log);
   aio::Task<devices::Checkpoint> checkpoint();
 
   const std::string socket_, checkpoint_;
   aio::BlockingPool& pool_;
   kube::Api* api_;
-  const Log log_;
   devices::Kubelet kubelet_;
   std::optional<devices::ApiObjects> objects_;
   std::optional<devices::Slices> slices_;  // if there are objects

@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "devices/fake_kubelet.h"
 #include "devices/proto_text.h"
@@ -103,13 +104,15 @@ class NodeDevicesTest : public testing::Test {
     return *devices_;
   }
   Result<Found> allocated(const std::string& uid = {}) {
-    return aio::run(loop_, made().allocated(pod_, uid));
+    return aio::run(loop_, made().allocated(pod_, uid, log_));
   }
   Result<bool> is_device(const std::string& resource) {
-    return aio::run(loop_, made().is_device(pod_, resource));
+    return aio::run(loop_, made().is_device(pod_, resource, Log()));
   }
 
   sys::TestDir dir_;
+  std::shared_ptr<TestLog> lines_ = std::make_shared<TestLog>();
+  const Log log_ = Log({lines_}, LogLevel::kVerbose).with_request("an-id");
   boost::asio::io_context loop_;
   aio::BlockingPool pool_{1};
   aio::FakeTimer timer_;
@@ -160,6 +163,18 @@ TEST_F(NodeDevicesTest, CannotBeToldWithoutSocketAndCheckpoint) {
                     HasSubstr("kubelet_internal_checkpoint"), HasSubstr("kubeletDir")));
 }
 
+TEST_F(NodeDevicesTest, OfAnotherKindAreToldWithTheIdOfTheRequest) {
+  list_device("7");
+  answer({{"/apis/resource.k8s.io/v1/namespaces/n/resourceclaims/c", kClaim},
+          {"/apis/resource.k8s.io/v1/resourceslices", R"({"metadata":{},"items":[]})"}});
+  pod_->resource_claims = R"({"spec.resourceClaims":[{"name":"a","resourceClaimName":"c"}]})";
+
+  EXPECT_THAT(*allocated(), ElementsAre(Pair("r", ElementsAre("7"))));
+  EXPECT_THAT(lines_->text(),
+              AllOf(HasSubstr("device x of driver d in claim c is not for networks"),
+                    HasSubstr(" request=an-id\n")));
+}
+
 TEST_F(NodeDevicesTest, OfClaimsComeAfterTheKubelets) {
   list_device("7");
   answer({{"/apis/resource.k8s.io/v1/namespaces/n/resourceclaims/c", kClaim},
@@ -191,7 +206,7 @@ TEST_F(NodeDevicesTest, OfSixtyPodsAtOnceTakeTwoListsOfSlices) {
   pod_->resource_claims = R"({"spec.resourceClaims":[{"name":"a","resourceClaimName":"c"}]})";
   NodeDevices& devices = made();
   std::vector<aio::Task<Found>> all;
-  for (int i = 0; i < 60; ++i) all.push_back(devices.allocated(pod_, ""));
+  for (int i = 0; i < 60; ++i) all.push_back(devices.allocated(pod_, "", Log()));
 
   auto together = [](std::vector<aio::Task<Found>> tasks) -> aio::Task<std::vector<Result<Found>>> {
     co_return co_await aio::all(std::move(tasks));

@@ -82,7 +82,8 @@ aio::Task<cni::NetResult> Adding::run() {
     core_.ports.owed->owe({.cni_dir = job_.conf.cni_dir,
                            .container_id = job_.request.container_id,
                            .pod = pod_,
-                           .text = *std::move(status_)});
+                           .text = *std::move(status_),
+                           .request_id = job_.request.id});
   }
   co_return networks_->take_answer();
 }

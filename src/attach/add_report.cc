@@ -81,7 +81,8 @@ void Reporter::send_added(const std::vector<AddedInterface>& added) const {
   core_.ports.source->send({.pod = pod_,
                             .is_warning = false,
                             .reason = model::kAddedInterface,
-                            .message = added_interfaces(added)});
+                            .message = added_interfaces(added),
+                            .request_id = job_.request.id});
 }
 
 aio::asio::awaitable<std::optional<json::Object>> Reporter::find_device_info(
@@ -109,7 +110,8 @@ void Reporter::tell_shortcomings(const model::StatusText& status) const {
   core_.ports.source->send({.pod = pod_,
                             .is_warning = true,
                             .reason = model::kNetworkStatusTooLarge,
-                            .message = std::move(message)});
+                            .message = std::move(message),
+                            .request_id = job_.request.id});
 }
 
 aio::Task<std::optional<std::string>> Reporter::text_of(

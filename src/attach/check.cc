@@ -120,7 +120,8 @@ aio::asio::awaitable<void> Checking::report(model::AttachmentPtr attachment, Err
   source->send({.pod = *std::move(pod),
                 .is_warning = true,
                 .reason = model::kNetworkCheckFailed,
-                .message = cat(what, ": ", error.text())});
+                .message = cat(what, ": ", error.text()),
+                .request_id = job_.request.id});
 }
 
 aio::Task<void> Checking::check_one(model::AttachmentPtr attachment) {

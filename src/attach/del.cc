@@ -66,7 +66,8 @@ PodEvent not_removed(const Job& job, const Error& why) {
           .reason = model::kNetworksNotRemoved,
           .message = cat("networks of the pod could not be removed; Multus tries again until they "
                          "are: ",
-                         why.text())};
+                         why.text()),
+          .request_id = job.request.id};
 }
 
 // Whether the ADD of a remaining network succeeded, as far as the records tell.

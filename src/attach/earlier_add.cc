@@ -154,8 +154,10 @@ aio::Task<void> EarlierAdd::report(ContainerRecords record) {
   if (pod_ == nullptr) co_return Result<void>();
   const std::optional<model::AttachmentRecord>& recorded = record.attachment_record;
   if (core_.ports.owed != nullptr && recorded && recorded->status_owed) {
-    core_.ports.owed->owe(
-        {.cni_dir = job_.conf.cni_dir, .container_id = job_.request.container_id, .pod = pod_});
+    core_.ports.owed->owe({.cni_dir = job_.conf.cni_dir,
+                           .container_id = job_.request.container_id,
+                           .pod = pod_,
+                           .request_id = job_.request.id});
     co_return Result<void>();
   }
   auto present = co_await core_.ports.source->find_status(pod_);

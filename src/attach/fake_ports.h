@@ -224,8 +224,8 @@ class FakeSource : public ObjectSource {
     statuses[cat(pod->ns, "/", pod->name)] = std::move(text);
     co_return Result<void>();
   }
-  aio::Task<std::optional<StatusDelay>> try_status(model::PodObjectPtr pod,
-                                                   std::string text) override {
+  aio::Task<std::optional<StatusDelay>> try_status(model::PodObjectPtr pod, std::string text,
+                                                   Log) override {
     if (on_try) on_try();
     if (status_delay) {
       calls_.push_back(cat("try status ", pod->ns, "/", pod->name));
@@ -305,12 +305,12 @@ class FakeOwedStatuses : public OwedStatuses {
 class FakeDevices : public Devices {
  public:
   aio::Task<std::map<std::string, std::vector<std::string>>> allocated(model::PodObjectPtr,
-                                                                       std::string) override {
+                                                                       std::string, Log) override {
     ++asked;
     if (error) co_return *error;
     co_return ids;
   }
-  aio::Task<bool> is_device(model::PodObjectPtr, std::string resource_name) override {
+  aio::Task<bool> is_device(model::PodObjectPtr, std::string resource_name, Log) override {
     ++asked_whether;
     if (doubt) co_return *doubt;
     co_return known.contains(resource_name);

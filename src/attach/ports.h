@@ -115,12 +115,13 @@ class Devices {
  public:
   virtual ~Devices() = default;
   // Ids by resource name in the order of 02, 8.1; one may come twice. `request_uid`: the request's
-  // own, which also fits static pods (02, 8.3).
+  // own, which also fits static pods (02, 8.3). `log`: that of the request.
   virtual aio::Task<std::map<std::string, std::vector<std::string>>> allocated(
-      model::PodObjectPtr pod, std::string request_uid) = 0;
+      model::PodObjectPtr pod, std::string request_uid, Log log) = 0;
   // Whether a resource of which the pod has no id is one of devices (02, 8.1); an error if that
   // cannot be told now.
-  virtual aio::Task<bool> is_device(model::PodObjectPtr pod, std::string resource_name) = 0;
+  virtual aio::Task<bool> is_device(model::PodObjectPtr pod, std::string resource_name,
+                                    Log log) = 0;
   // Where the devices come from, for errors: `kubelet
   // (/var/lib/kubelet/pod-resources/kubelet.sock)`.
   virtual std::string name() const = 0;
@@ -262,6 +263,7 @@ struct OwedStatus {
   std::string cni_dir, container_id;
   model::PodObjectPtr pod = {};
   std::string text = {};  // empty: as the attachment record has it
+  std::string request_id = {};
 };
 
 // Writes network statuses after the answers of their ADDs. That a status is owed stands in the

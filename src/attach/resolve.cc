@@ -224,7 +224,8 @@ void Resolver::warn_pod(std::string reason, std::string message) const {
   core_.ports.source->send({.pod = pod_,
                             .is_warning = true,
                             .reason = std::move(reason),
-                            .message = std::move(message)});
+                            .message = std::move(message),
+                            .request_id = job_.request.id});
 }
 
 // In the order of the list, whatever the order of the answers, and no more than are read. Files

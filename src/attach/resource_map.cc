@@ -61,7 +61,7 @@ std::string ResourceMap::offer() const {
 
 aio::Task<void> ResourceMap::load() {
   if (resources_) co_return Result<void>();
-  MNET_CO_TRY(auto&& allocated, co_await devices_->allocated(pod_, request_uid_));
+  MNET_CO_TRY(auto&& allocated, co_await devices_->allocated(pod_, request_uid_, log_));
   resources_.emplace();
   for (auto& [resource_name, ids] : allocated) {
     std::set<std::string> seen;
@@ -107,7 +107,7 @@ aio::Task<std::optional<std::string>> ResourceMap::take_unknown(std::string reso
                        cat("the networks of the pod name more than ", kMostUnknown,
                            " resources of which it has no devices"));
   }
-  auto is_device = co_await devices_->is_device(pod_, resource_name);
+  auto is_device = co_await devices_->is_device(pod_, resource_name, log_);
   if (!is_device) {
     co_return none_for(
         resource_name, network,

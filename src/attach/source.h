@@ -136,6 +136,7 @@ struct PodEvent {
   model::PodObjectPtr pod;
   bool is_warning = false;
   std::string reason, message;
+  std::string request_id = {};  // for log lines about it; empty: no request led to it
 };
 
 // A message as it reaches the pod's owner: at most kMostOfEvent bytes, nothing that a terminal
@@ -189,8 +190,8 @@ class ObjectSource {
   // One attempt at the same, for a status that no pod waits for: none if nothing is left to do. An
   // error is final.
   virtual aio::Task<std::optional<StatusDelay>> try_status(model::PodObjectPtr pod,
-                                                           std::string text) {
-    MNET_CO_TRY_VOID(co_await write_status(std::move(pod), std::move(text), Log()));
+                                                           std::string text, Log log) {
+    MNET_CO_TRY_VOID(co_await write_status(std::move(pod), std::move(text), std::move(log)));
     co_return std::optional<StatusDelay>();
   }
   // What write_status(), or another keeper of the status, wrote last; none if there is nothing.

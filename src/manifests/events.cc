@@ -116,7 +116,8 @@ Result<void> EventFile::write(const std::string& line) {
 
 void EventFile::report(const Event& event, const Error& why) {
   if (!std::exchange(reported_, true)) log_.error("events are only logged", why);
-  log_.verbose(cat("event of pod ", event.pod.ns, "/", event.pod.name, ": ", event.type, " ",
+  log_.with_request(event.request_id)
+      .verbose(cat("event of pod ", event.pod.ns, "/", event.pod.name, ": ", event.type, " ",
                    event.reason, " ", event.message));
 }
 

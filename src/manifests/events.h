@@ -22,6 +22,7 @@ struct Event {
   std::string type{};  // Normal, Warning
   std::string reason{};
   std::string message{};
+  std::string request_id{};  // for log lines about it; not part of the Event
 };
 
 // An event that equals an earlier one in pod, type, reason and message is the same Event to the

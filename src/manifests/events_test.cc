@@ -24,6 +24,7 @@ namespace mnet::manifests {
 namespace {
 
 using sys::TestDir;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -56,7 +57,8 @@ class EventFileTest : public testing::Test {
   const Event added{{"prod", "web-0", "u-1", "77"},
                     "Normal",
                     "AddedInterface",
-                    "Add net1 [10.1.1.101/24] from default/mac"};
+                    "Add net1 [10.1.1.101/24] from default/mac",
+                    "an-id"};
 };
 
 TEST_F(EventFileTest, HasTheShapeOfACoreEvent) {
@@ -162,9 +164,10 @@ TEST_F(EventFileTest, ThatCannotBeWrittenIsInTheLogOnly) {
   EXPECT_FALSE(std::filesystem::exists(dir / "none"));
   EXPECT_THAT(lines->lines(),
               Contains(HasSubstr("[error] events are only logged: open ")).Times(1));
-  EXPECT_THAT(
-      lines->lines(),
-      Contains(HasSubstr("event of pod prod/web-0: Normal AddedInterface Add net1")).Times(2));
+  EXPECT_THAT(lines->lines(),
+              Contains(AllOf(HasSubstr("event of pod prod/web-0: Normal AddedInterface Add net1"),
+                             HasSubstr(" request=an-id")))
+                  .Times(2));
 }
 
 TEST_F(EventFileTest, GoesOnAfterSomebodyRemovedTheFile) {

@@ -97,10 +97,10 @@ class UnknownDevices final : public attach::Devices {
   }
 
   aio::Task<std::map<std::string, std::vector<std::string>>> allocated(model::PodObjectPtr,
-                                                                       std::string) override {
+                                                                       std::string, Log) override {
     co_return devices_;
   }
-  aio::Task<bool> is_device(model::PodObjectPtr, std::string) override { co_return false; }
+  aio::Task<bool> is_device(model::PodObjectPtr, std::string, Log) override { co_return false; }
   std::string name() const override { return "the kubelet"; }
 
  private:

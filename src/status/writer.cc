@@ -97,6 +97,7 @@ void Writer::owe(attach::OwedStatus status) {
   owed.pod_key = key_of(status.pod->ns, status.pod->name, status.pod->uid);
   owed.pod = std::move(status.pod);
   owed.text = std::move(status.text);
+  owed.request_id = std::move(status.request_id);
   add(std::move(status.container_id), std::move(owed));
 }
 
@@ -155,10 +156,12 @@ aio::Task<void> Writer::write(std::string container_id) {
   const Owed owed = take(container_id);
   const auto attempted = co_await attempt(container_id, owed);
   if (!conclude(container_id, owed, attempted)) co_return Result<void>();
-  MNET_CO_TRY_VOID(co_await settle(owed.cni_dir, container_id));
-  if (attempted) co_return Result<void>();
-  co_return attempted.error().wrap(
-      cat("pod ", owed.pod_key, ": giving up writing its network status"));
+  if (!attempted) {
+    log_of(owed).error(
+        cat("network status: pod ", owed.pod_key, ": giving up writing its network status"),
+        attempted.error());
+  }
+  co_return co_await settle(owed.cni_dir, container_id, log_of(owed));
 }
 
 bool Writer::conclude(const std::string& container_id, const Owed& owed,
@@ -167,7 +170,7 @@ bool Writer::conclude(const std::string& container_id, const Owed& owed,
   const bool is_late =
       attempted ? attempted->has_value() : attempted.error().code() == Errc::kCancelled;
   const bool is_still_owed = is_owed(container_id, owed.number);
-  if (attempted && *attempted) postpone(owed.pod_key, **attempted);
+  if (attempted && *attempted) postpone(owed, **attempted);
   if (is_still_owed && is_late) waiting_.push_back(container_id);
   if (is_still_owed && !is_late) forget(container_id);
   change_.set();
@@ -178,7 +181,7 @@ bool Writer::conclude(const std::string& container_id, const Owed& owed,
 aio::Task<Writer::Attempt> Writer::attempt(std::string container_id, Owed owed) {
   Status status{.pod = std::move(owed.pod), .text = std::move(owed.text)};
   if (status.text.empty()) {
-    auto read = co_await recorded(std::move(owed.cni_dir), container_id);
+    auto read = co_await recorded(owed.cni_dir, container_id);
     if (!read && read.error().code() != Errc::kConflict) {
       co_return attach::StatusDelay{.why = std::move(read).error(),
                                     .advice = "check the API server and the folder of records"};
@@ -186,8 +189,8 @@ aio::Task<Writer::Attempt> Writer::attempt(std::string container_id, Owed owed) 
     if (!read || !*read || !is_owed(container_id, owed.number)) co_return Attempt();
     status = **std::move(read);
   }
-  auto tried =
-      co_await core().ports.source->try_status(std::move(status.pod), std::move(status.text));
+  auto tried = co_await core().ports.source->try_status(std::move(status.pod),
+                                                        std::move(status.text), log_of(owed));
   if (tried && !*tried) note_success();
   co_return tried;
 }
@@ -232,28 +235,28 @@ aio::Task<std::string> Writer::text_of(model::AttachmentRecord record) {
 }
 
 // Under the container's lock: another request may write the record, too.
-aio::Task<void> Writer::settle(std::string cni_dir, std::string container_id) {
+aio::Task<void> Writer::settle(std::string cni_dir, std::string container_id, Log log) {
   MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core().containers.lock(container_id));
   if (owed_.contains(container_id)) co_return Result<void>();  // a later ADD owes another
   auto settled = co_await core().ports.records.settle_status(std::move(cni_dir), container_id);
   if (!settled && settled.error().code() != Errc::kCancelled) {
-    log_.warning(cat("container ", container_id,
-                     ": its network status is written, but its record "
-                     "still owes it, and it will be written again: ",
-                     settled.error().text()));
+    log.warning(cat("container ", container_id,
+                    ": its network status is written, but its record "
+                    "still owes it, and it will be written again: ",
+                    settled.error().text()));
   }
   co_return Result<void>();
 }
 
 // Logged once for each time that the server is unwell, not for each pod.
-void Writer::postpone(const std::string& pod, const attach::StatusDelay& delay) {
+void Writer::postpone(const Owed& owed, const attach::StatusDelay& delay) {
   if (pause_) return;  // several were on their way
   if (delay.why.code() == Errc::kCancelled) return;
   const bool is_denied = delay.why.code() == Errc::kDenied && is_unwell_;
   pause_ = (is_denied ? denied_backoff_ : backoff_).next(delay.at_least);
   if (std::exchange(is_unwell_, true)) return;
-  log_.warning(
-      cat("network statuses cannot be written, first that of pod ", pod, ": ",
+  log_of(owed).warning(
+      cat("network statuses cannot be written, first that of pod ", owed.pod_key, ": ",
           go_quoted(delay.why.text(), kMaxReason),
           "; they stay owed, even when the daemon restarts, and are tried again at growing "
           "intervals; ",

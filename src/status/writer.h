@@ -68,6 +68,7 @@ class Writer : public attach::OwedStatuses {
     std::string cni_dir, pod_key;
     model::PodObjectPtr pod;
     std::string text;          // empty: see the record
+    std::string request_id;    // empty: of an earlier process
     std::uint64_t number = 0;  // tells it from a later one of the same container
   };
   struct Status {
@@ -95,8 +96,10 @@ class Writer : public attach::OwedStatuses {
   aio::Task<std::optional<Status>> recorded(std::string cni_dir, std::string container_id);
   aio::Task<std::optional<Found>> look_at(std::string cni_dir, std::string container_id);
   aio::Task<std::string> text_of(model::AttachmentRecord record);
-  aio::Task<void> settle(std::string cni_dir, std::string container_id);
-  void postpone(const std::string& pod, const attach::StatusDelay& delay);
+  aio::Task<void> settle(std::string cni_dir, std::string container_id, Log log);
+  void postpone(const Owed& owed, const attach::StatusDelay& delay);
+  // For lines about what one request owes.
+  Log log_of(const Owed& owed) const { return log_.with_request(owed.request_id); }
   void note_success();
 
   attach::Attachments& attachments_;

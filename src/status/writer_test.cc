@@ -59,6 +59,7 @@ class WriterTest : public attach::PodTest {
   static attach::RequestText of(const std::string& container_id, const std::string& pod = "p1") {
     attach::RequestText text = request(conf());
     text.container_id = container_id;
+    text.id = cat("of-", container_id);
     text.args = cat("IgnoreUnknown=1;K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=", pod,
                     ";K8S_POD_INFRA_CONTAINER_ID=", container_id, ";K8S_POD_UID=u1");
     return text;
@@ -130,7 +131,7 @@ TEST_F(WriterTest, KeepsOwingWhatTheServerDoesNotTakeAndSaysSoOnce) {
   EXPECT_TRUE(record_owes("c1"));
   EXPECT_EQ(writer_.count(), 2u);
   EXPECT_EQ(count_lines("network statuses cannot be written"), 1u);
-  EXPECT_EQ(count_lines("look at it"), 1u);
+  EXPECT_EQ(count_lines("look at it request=of-c1"), 1u);
 }
 
 TEST_F(WriterTest, DropsTheStatusOfAContainerThatGoes) {
@@ -189,7 +190,7 @@ TEST_F(WriterTest, SaysThatAStatusWillNeverBeTaken) {
   settle();
 
   EXPECT_FALSE(record_owes("c1"));
-  EXPECT_EQ(count_lines("giving up writing its network status: too long"), 1u);
+  EXPECT_EQ(count_lines("giving up writing its network status: too long request=of-c1"), 1u);
 }
 
 TEST_F(WriterTest, EndsWithoutWaitingForAServerThatIsUnwell) {

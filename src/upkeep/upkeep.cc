@@ -528,7 +528,8 @@ void Upkeep::tell_owner(const Item& item, Decision decision) const {
                 .is_warning = false,
                 .reason = model::kRemovedLeftovers,
                 .message = cat("networks of container ", item.record.container_id,
-                               " were removed: ", decision.reason)});
+                               " were removed: ", decision.reason),
+                .request_id = item.request_id});
 }
 
 }  // namespace mnet::upkeep
