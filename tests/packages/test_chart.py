@@ -63,6 +63,20 @@ def test_the_chart_says_what_the_manifests_say(render, kubectl, folder, settings
     assert comparable(render(*settings)) == comparable(ours)
 
 
+@pytest.mark.parametrize("distro", DISTROS)
+@pytest.mark.parametrize("more, setting", [([], "certApprover.enabled=true"), (["overlays/hardened/daemonset.yaml"], "hardened=true")])
+def test_a_distributions_paths_and_certificates_go_together(render, kubectl, tmp_path, distro, more, setting):
+    (tmp_path / "deploy").symlink_to(ROOT / "deploy")
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump({
+        "resources": [f"deploy/overlays/{distro}", "deploy/cert-approver"],
+        "components": ["deploy/components/per-node-certificates"],
+        "patches": [{"path": f"deploy/{path}"} for path in more]}))
+
+    ours = objects(kubectl("kustomize", "--load-restrictor=LoadRestrictionsNone", str(tmp_path)))
+
+    assert comparable(render(f"distro={distro}", setting)) == comparable(ours)
+
+
 def test_lint(helm):
     done = helm("lint", "--strict", str(CHART), check=False)
 
