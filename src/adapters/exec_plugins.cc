@@ -40,7 +40,7 @@ std::optional<Errc> failure_of(const Result<plugin::Output>& output) {
   return output.error().code();
 }
 
-// In whole lines if there are any.
+// The end of the text, from the start of a line if possible.
 std::string end_of(std::string_view text) {
   text = trim(text);
   if (text.size() <= kTail) return std::string(text);
@@ -122,7 +122,7 @@ plugin::Invocation ExecPlugins::invocation(const chain::PluginRun& what) const {
 }
 
 // What the returned error does not say: how long it took, and what a plugin that printed an error
-// object also wrote to stderr (pain 40).
+// object also wrote to stderr (06, pain 40).
 void ExecPlugins::report(const chain::PluginRun& what, std::chrono::steady_clock::duration took,
                          const std::string& complaint) const {
   const std::string line =

@@ -173,7 +173,7 @@ aio::Task<void> KubeStatus::work(Job job) {
   }
 }
 
-// A pod that asks for no networks does not fail because the API is away (pain 29).
+// A pod that asks for no networks does not fail because the API is away (06, pain 29).
 Result<void> KubeStatus::conclude(const Job& job, Result<void> failed) const {
   if (job.edit || model::may_ask_for_networks(*job.pod) || !may_pass(job, failed.error()))
     return failed;
@@ -340,7 +340,8 @@ aio::Task<bool> KubeStatus::edit_once(Job* job) {
   co_return true;
 }
 
-// What an annotation needs; none if the pod is gone. kConflict if the pod is another one.
+// What an edit of the annotation needs; none if the pod is gone. kConflict if another pod has its
+// name now.
 aio::Task<std::optional<json::Object>> KubeStatus::read(Job* job) {
   MNET_CO_TRY(auto&& reply, co_await fetch(job));
   auto now = pod_in(reply, *job->pod, kube::kUnusedMembers);

@@ -55,9 +55,9 @@ class Admission final : public chain::DelegateSlots {
 
   aio::Task<chain::Slot> acquire(chain::SlotRequest request) override;
   // Gives a slot only while no request waits and at most half of the slots are taken, this one
-  // included: the other half keeps moving, so no holder of an early slot waits for ever for the
-  // plugin before it. It counts for its namespace only from acquire() on: until then it is of no
-  // use to it.
+  // included. The other half keeps moving, so the plugin that the holder of an early slot waits for
+  // always gets its turn. The slot counts for its namespace only from acquire() on, because its
+  // holder can make no use of it earlier.
   std::optional<chain::Slot> acquire_early() override;
 
   // Ends the wait of the request with this ticket, if it waits: kCancelled. For callers that learn

@@ -85,7 +85,7 @@ class RecordAccess {
 // What is to be taken down, in the order in which ADD made it. A delegate whose DEL succeeded
 // before is not among them.
 struct TakeDown {
-  std::vector<model::AttachmentPtr> listed;  // their errors count; those plugged in later come last
+  std::vector<model::AttachmentPtr> listed;  // their errors fail the DEL; hot-plugged ones are last
   std::vector<model::AttachmentPtr>
       leftovers;  // known to the result cache alone, beside a readable list
 };

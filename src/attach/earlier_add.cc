@@ -116,7 +116,7 @@ aio::Task<std::optional<cni::NetResult>> EarlierAdd::settle() {
   if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
   const ContainerRecords record = *std::move(loaded);
   auto stands = co_await still_stands(record);
-  // Not known: the pod may be running, and none of it is touched.
+  // It is not known whether the earlier ADD stands. The pod may be running: nothing is touched.
   if (!stands) co_return model::core_error(undecided(stands.error()), job_.pod);
   if (!*stands) {
     MNET_CO_TRY_VOID(co_await clear_away(record));

@@ -51,9 +51,9 @@ class Collecting {
   const std::string begun_;  // RFC 3339
   std::set<std::string> valid_ids_;
   std::set<std::string> deleted_;  // by this GC, or it tried
-  // With files when plugins were first told. Others that have some now were added since.
+  // Containers that had files when the first plugin was called. Others were added since.
   std::optional<std::set<std::string>> known_;
-  std::set<std::string> collected_;  // networks whose plugins were told, by name and configuration
+  std::set<std::string> collected_;  // networks whose plugins ran, by name and configuration
   // What the attachment records of living containers list: an ADD that was cut off may have
   // reserved addresses already (05, 3.11).
   std::set<model::AttachmentId> recorded_;

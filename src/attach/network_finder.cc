@@ -31,8 +31,8 @@
 namespace mnet::attach {
 namespace {
 
-// Each takes some 16 KB while it is looked for. Twice as many as are read at once: some are in
-// memory.
+// A search takes some 16 KB. Twice as many as there are live reads, because some networks are found
+// in memory.
 constexpr std::size_t kAtOnce = 2 * LiveReads::kMost;
 // What a network takes whatever its configuration, in the measure of a weight.
 constexpr std::size_t kWeightOfNetwork = 768;

@@ -80,7 +80,8 @@ Error nothing_configured() {
 
 }  // namespace
 
-// Which networks they name, and so how much they weigh, shows only when they are read.
+// How much the named networks weigh is known only once the annotations are read, so room for the
+// annotations themselves is taken first.
 aio::Task<void> Resolver::take_room_for_annotations() {
   if (pod_ == nullptr) co_return Result<void>();
   Room* room = core_.ports.room;

@@ -19,7 +19,7 @@ Subject subject_of_node(std::string_view node);
 struct Verdict {
   enum class Decision : std::uint8_t { kIgnore, kApprove, kDeny } decision = Decision::kIgnore;
   std::string message = {};  // of the condition; of kIgnore: why, for people
-  // Of kIgnore: it is for our signer, but it cannot be told whether it is ours. Worth a log line.
+  // With kIgnore: it names our signer, but cannot be read well enough to judge. Worth a log line.
   bool is_unreadable = false;
 };
 

@@ -52,7 +52,7 @@ struct SlotRequest {
   std::string ns = {};                        // of the pod, which shares with others; none: empty
   std::string container_id = {};              // likewise, if it is known
   bool is_del = false;                        // may take the slots that are kept for DEL
-  std::shared_ptr<Caller> caller = {};        // who may leave meanwhile; none: stays
+  std::shared_ptr<Caller> caller = {};        // the wait ends if it leaves; null: never
   std::optional<Slot> held = {};              // from acquire_early(): it becomes this one's slot
   std::size_t slots = 1;                      // that it takes, all of them at once
   aio::Deadline deadline = aio::kNoDeadline;  // until when it waits

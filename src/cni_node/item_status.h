@@ -54,8 +54,8 @@ class ItemStatus {
   State state_ = State::kNew;
   std::string why_;
   std::optional<Clock::time_point> retry_at_;
-  std::string input_;    // with which it failed
-  std::string made_of_;  // with which it was well
+  std::string input_;    // of the last failure
+  std::string made_of_;  // of the last success
   std::string looks_;
   bool is_known_ = false;
   Backoff backoff_{std::chrono::seconds(1), std::chrono::minutes(6), make_random(), kFifth};

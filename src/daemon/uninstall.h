@@ -1,4 +1,4 @@
-// `multus-daemon -uninstall` (03, 2.1; pain 19): leaves a node that works without us.
+// `multus-daemon -uninstall` (03, 2.1; 06, pain 19): leaves a node that works without us.
 #pragma once
 
 #include <string>

@@ -84,7 +84,7 @@ class Controller {
   void container_changed(const std::string& cni_dir, const std::string& container_id);
   // A client of /delegate has, which may write the network status, too.
   void client_called(const std::string& cni_dir, const std::string& container_id);
-  // A DEL of the container has ended.
+  // A DEL of the container begins.
   void container_gone(const std::string& container_id);
 
   // For all containers, as of their last comparison.

@@ -12,7 +12,7 @@
 
 namespace mnet::json {
 
-// What find() has found; nullptr if that is nothing, or of another kind.
+// The value that find() returned, as this type; nullptr if there is none or its type differs.
 inline const bool* as_bool(const Value* found) {
   return found == nullptr ? nullptr : found->as_bool();
 }

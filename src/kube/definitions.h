@@ -56,10 +56,10 @@ class Definitions final : public Sink {
   }
 
   std::size_t size() const { return summaries_.size(); }
-  // Of the texts in memory, with what it takes to keep them; those of a list that is being read
-  // count.
+  // Bytes of all texts in memory, with what it takes to keep them. Texts of a list that is still
+  // being read count, too.
   std::size_t text_bytes() const { return text_bytes_; }
-  // Texts that have gone so far, because there was no room.
+  // How many texts were dropped so far for want of room.
   std::uint64_t evictions() const { return evictions_; }
 
   void begin() override;

@@ -23,7 +23,7 @@ class ListReader {
 
   // kProtocol if the text cannot be a list.
   Result<void> put(std::string_view bytes);
-  // The text of the next whole item. Take them all before more is put.
+  // The text of the next whole item. Call it until it returns none, then put() more.
   std::optional<std::string> next_item();
   // Items that were larger than allowed and left out.
   std::size_t skipped() const { return skipped_; }

@@ -36,8 +36,8 @@ class LineSplitter {
   };
 
   void put(std::string_view bytes);
-  // The next whole line, without its newline; empty ones are left out. Call it until it gives none
-  // before more is put.
+  // The next whole line, without its newline; empty lines are left out. Call it until it returns
+  // none, then put() more.
   std::optional<Line> next();
   // Whether a part of a line has come.
   bool is_inside() const { return !pending_.empty() || is_discarding_; }

@@ -50,8 +50,8 @@ class Handler {
   std::optional<sys::Child> child_;
 };
 
-// By the rules of execvp, which hold for its content, too (a text without `#!` is run by a shell):
-// with a slash as it is, else the first executable in PATH.
+// As execvp finds a program: a name with a slash as it is, else the first executable in PATH.
+// Handler also starts it as execvp does: a shell runs a text without `#!`.
 Result<std::string> find_handler(const std::string& name,
                                  const std::vector<std::string>& environment);
 

@@ -114,7 +114,7 @@ bool Contents::note(File& file, std::string seen) {
 void Contents::drop(const std::string& name) { changed_ |= files_.erase(name) > 0; }
 
 // A folder that cannot be read, or is gone, says nothing about its objects: pods that came up
-// without their networks in the meantime would be worse than pods of yesterday (pain 30).
+// without their networks in the meantime would be worse than pods of yesterday (06, pain 30).
 void Contents::note_trouble(Update& update, const Error& why) {
   if (trouble_ == why.text()) return;
   trouble_ = why.text();

@@ -71,7 +71,7 @@ class Metrics {
       std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) const;
 
   // The node's own configuration (03, 6): written; not written because something was wrong; and
-  // that another program keeps removing the file (pain 11).
+  // that another program keeps removing the file (06, pain 11).
   void count_config_write(bool succeeded);
   void count_config_fight();
   // When the current client certificate expires (03, 8). Not shown before the first call.

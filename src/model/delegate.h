@@ -55,7 +55,7 @@ const json::Object& decoded_config(const Delegate& delegate);
 Result<void> check_known_members(const json::Object& config, std::string path = {});
 
 // An entry of `delegates`, a NAD's text, an element of a scratch file. An object with a `type` is a
-// conf, another must have `plugins`. The texts of 02, 1.
+// conf, any other must have `plugins`. Errors have the texts of (02, 1).
 Result<Delegate> parse_delegate(std::string text);
 
 // What a loader of files found.

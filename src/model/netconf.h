@@ -36,7 +36,7 @@ enum class ParallelAttach : std::uint8_t {
 
 // What a CHECK makes of the networks beside the pod's main one.
 enum class CheckNetworks : std::uint8_t {
-  kAll,      // the first that fails fails it
+  kAll,      // a network that fails makes the CHECK fail
   kPrimary,  // they are not checked
   kReport,   // they are checked; what fails is reported
 };
@@ -66,7 +66,7 @@ struct NetConf {
   std::optional<std::vector<std::string>> default_network_namespaces;
   // Types that networks which pods select may name; none: all.
   std::optional<std::vector<std::string>> allowed_plugin_types;
-  bool allow_annotation_devices = false;  // also those that the pod was not allocated
+  bool allow_annotation_devices = false;  // pods may name a `deviceID` not allocated to them
 
   std::string readiness_indicator_file;
   std::optional<RuntimeConfig> runtime_config;

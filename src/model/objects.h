@@ -36,7 +36,7 @@ struct PodObject {
   std::string uid = {};               // may be empty in a manifest
   std::string resource_version = {};  // may be empty
   Annotations annotations = {};
-  // By a store: of its annotations only the keys are left.
+  // Whether the store has dropped the values of the annotations and kept only their keys.
   bool is_cut = false;
   // kubernetes.io/config.source is there and is not "api": the object is a mirror with a UID of its
   // own (02, 5.2).

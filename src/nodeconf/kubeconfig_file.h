@@ -24,8 +24,8 @@ struct Kubeconfig {
 // Whatever the values hold, the text is one YAML document with exactly these values.
 std::string kubeconfig_text(const Kubeconfig& config);
 
-// `<KUBERNETES_SERVICE_PROTOCOL or https>://<host>:<port>`, an IPv6 host in brackets (pain 50). An
-// error names the variable that is missing.
+// `<KUBERNETES_SERVICE_PROTOCOL or https>://<host>:<port>`, an IPv6 host in brackets (06, pain 50).
+// An error names the variable that is missing.
 Result<std::string> service_url(const std::vector<std::string>& environment);
 
 }  // namespace mnet::nodeconf

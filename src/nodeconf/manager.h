@@ -24,10 +24,10 @@ namespace mnet::nodeconf {
 struct Pace {
   std::chrono::milliseconds settle{100};          // of events that come together
   std::chrono::milliseconds poll{10'000};         // in case inotify misses a change
-  std::chrono::milliseconds retry{1'000};         // of a primary that cannot be used ...
-  std::chrono::milliseconds retry_often{60'000};  // ... for so long, then at `poll`
-  std::chrono::milliseconds line{30'000};         // between two lines on what is waited for
-  std::chrono::milliseconds peace{600'000};  // a file that goes twice within this is fought over
+  std::chrono::milliseconds retry{1'000};         // between tries of an unusable primary, at first
+  std::chrono::milliseconds retry_often{60'000};  // for how long `retry` applies; `poll` after it
+  std::chrono::milliseconds line{30'000};         // between log lines that say what is waited for
+  std::chrono::milliseconds peace{600'000};  // if our file goes twice within this, a program fights
 };
 
 struct ManagerOptions {

@@ -26,7 +26,7 @@ bool has_text(const json::Object& object, std::string_view key) {
 }
 
 // What a runtime asks of a file before it takes it: containerd refuses the whole directory for one
-// bad file, and the node is not ready then (pain 10). A list has plugins instead of a type.
+// bad file, and the node is not ready then (06, pain 10). A list has plugins instead of a type.
 Result<void> check(std::string_view text) {
   MNET_TRY(const auto& object, json::parse_object(text));
   const bool has_plugin = has_text(object, "type") || object.find("plugins") != nullptr;

@@ -1,4 +1,5 @@
-// Giving the node's CNI configuration back to the primary (03, 2.1, `-uninstall`; pain 19). Blocks.
+// Giving the node's CNI configuration back to the primary (03, 2.1, `-uninstall`; 06, pain 19).
+// Blocks.
 #pragma once
 
 #include <string>

@@ -92,7 +92,7 @@ Result<void> FileFollower::follow(std::set<std::string> paths) {
   paths_ = std::move(paths);
   const States before = states_;
   MNET_TRY_VOID(arm());
-  // What was followed before and has changed meanwhile is still to be told.
+  // Files that changed while the watches were set up again are reported, too.
   for (const auto& [path, seen] : before) {
     const auto now = states_.find(path);
     if (now != states_.end() && now->second != seen) is_changed_ = true;

@@ -11,8 +11,8 @@
 
 namespace mnet::settings {
 
-// Faults with which no request could be served, or with which it is not known which pods are this
-// node's. The error names file and key.
+// Finds faults that would fail every request, or that leave it unknown which pods belong to this
+// node. The error names file and key.
 Result<void> check_surroundings(const Config& config,
                                 const std::vector<std::string>& environment = sys::environment());
 

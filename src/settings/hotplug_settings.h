@@ -9,7 +9,7 @@
 
 namespace mnet::settings {
 
-// `true`, `false` or an object. Members that do not exist are told in `warnings`.
+// `true`, `false` or an object. Unknown members are reported in `warnings`.
 void read_hotplug(json::Fields& fields, model::HotplugSettings& out,
                   std::vector<std::string>& warnings);
 

@@ -30,7 +30,7 @@ class Blocks {
   uid_t user() const { return status_.st_uid; }
   gid_t group() const { return status_.st_gid; }
 
-  // What stands at `offset`; less than a block, or nothing, only at the end. Valid until the next
+  // The block at `offset`; shorter, or empty, only at the end of the file. Valid until the next
   // call.
   Result<std::string_view> at(off_t offset);
 

@@ -17,7 +17,7 @@ class NetNs {
   // exist is tried below /run/ (03, 7). `no such file`, `not a network namespace` and the path are
   // in the error.
   static Result<NetNs> open(const std::string& path);
-  // As a process sees it whose root is `root`. Not for paths of /proc.
+  // The path as a process sees it whose root directory is `root`. Not for paths of /proc.
   static Result<NetNs> open_below(const std::string& root, const std::string& path);
   // Of the calling thread.
   static Result<NetNs> own();
