@@ -72,17 +72,25 @@ bool is_of_the_shim(const std::string& key) {
   return key == "shimTimeout" || key == "logToStderr" || key == "daemonSocketDir";
 }
 
+// A table of the members of another key; their rows get its name, too: `hotplug.workers`.
+constexpr std::string_view kOfMembers = "| member of `";
+
 void add_rows(std::string_view title, Rows& rows) {
+  std::string owner;
   const std::regex line(R"re(^\| (`[^|]*) \| ([^|]+) \| (.*) \|$)re");
   const std::regex name(R"re(`([^`]+)`)re");
   const std::string text = section(title);
   for (const std::string_view one : split(text, '\n')) {
+    if (one.empty()) owner.clear();
+    if (one.starts_with(kOfMembers)) {
+      owner = cat(split(one.substr(kOfMembers.size()), '`').front(), ".");
+    }
     std::match_results<std::string_view::const_iterator> cells;
     if (!std::regex_match(one.begin(), one.end(), cells, line)) continue;
     if (const std::string type = cells[2]; type.starts_with("see ") || type == " ") continue;
     const std::string names = cells[1];
     for (std::sregex_iterator found(names.begin(), names.end(), name), end; found != end; ++found) {
-      rows.emplace((*found)[1], row_of(cells[2], cells[3]));
+      rows.emplace(owner + std::string((*found)[1]), row_of(cells[2], cells[3]));
     }
   }
 }
@@ -103,7 +111,11 @@ const Rows& rows() {
 const Row& row(const std::string& key) { return rows().find(key)->second; }
 
 std::string said_of(const std::string& key, std::string_view value) {
-  const auto config = parse_config(cat("{", go_quoted(key), ":", value, "}"));
+  std::string document(value);
+  for (const std::string_view name : split(key, '.') | std::views::reverse) {
+    document = cat("{", go_quoted(name), ":", document, "}");
+  }
+  const auto config = parse_config(document);
   return config ? join(config_warnings(*config), "\n") : config.error().text();
 }
 
@@ -116,6 +128,7 @@ std::vector<std::string_view> right_values(std::string_view type) {
   if (type.starts_with("bool or object")) return {kTrue, kObject};
   if (type.starts_with("bool")) return {kTrue};
   if (type.starts_with("integer")) return {kWhole};
+  if (type.starts_with("duration")) return {R"("7s")"};
   if (type.starts_with("seconds")) return {kWhole, kFraction};
   if (type.starts_with("list of strings")) return {kTexts};
   if (type.starts_with("list of objects")) return {kObjects};
@@ -166,17 +179,29 @@ TEST(Reference, TellsWhichValuesAKeyMayHave) {
 }
 
 std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(std::chrono::milliseconds time) {
+  using std::chrono::minutes, std::chrono::seconds;
+  if (time >= minutes(1))
+    return cat("\"", std::chrono::duration_cast<minutes>(time).count(), "m\"");
+  return cat("\"", std::chrono::duration_cast<seconds>(time).count(), "s\"");
+}
 
 // What the code does without the key, as the tables write it.
 std::map<std::string, std::string> defaults() {
   const Config config;
   const model::NetConf conf;
+  const model::HotplugSettings hotplug = parse_config(R"({"hotplug":{}})")->hotplug;
   return {
       {"socketDir", config.socket_dir},
       {"delegateTimeout", cat(config.delegate_timeout.count())},
       {"delegateCgroup", text_of(config.delegate_cgroup)},
       {"reconcileGrace", cat(config.reconcile_grace.count())},
       {"hotplug", text_of(config.hotplug.is_enabled)},
+      {"hotplug.enabled", text_of(hotplug.is_enabled)},
+      {"hotplug.workers", cat(hotplug.workers)},
+      {"hotplug.retryInitial", text_of(hotplug.retry_initial)},
+      {"hotplug.retryMax", text_of(hotplug.retry_max)},
+      {"hotplug.resync", text_of(hotplug.resync)},
       {"maxRequestBytes", cat(config.max_request_bytes)},
       {"kubeletDir", config.kubelet_dir},
       {"podLookupTimeout", cat(conf.pod_lookup_timeout.count() / 1000, ".",
@@ -243,18 +268,8 @@ TEST(Reference, TellsWhichOfTheNamedValuesIsTheDefault) {
 }
 
 TEST(Reference, TellsTheDefaultsOfMembers) {
-  const model::HotplugSettings hotplug;
-  const std::string& of_hotplug = row("hotplug").meaning;
-  const auto seconds = [](auto time) {
-    return std::chrono::duration_cast<std::chrono::seconds>(time).count();
-  };
-  EXPECT_THAT(of_hotplug, HasSubstr(cat("`workers` (1 to 64, ", hotplug.workers, ":")));
-  EXPECT_THAT(of_hotplug, HasSubstr(cat("`\"", seconds(hotplug.retry_initial), "s\"` and `\"",
-                                        seconds(hotplug.retry_max) / 60, "m\"`:")));
-  EXPECT_THAT(of_hotplug,
-              HasSubstr(cat("`resync` (duration, `\"", seconds(hotplug.resync) / 60, "m\"`")));
-  EXPECT_THAT(of_hotplug, HasSubstr("(`ignore` or `replace`; `ignore`:"));
-  EXPECT_FALSE(hotplug.replaces_on_change);
+  EXPECT_EQ(row("hotplug.onAttributeChange").standard, "ignore");
+  EXPECT_FALSE(model::HotplugSettings().replaces_on_change);
 
   const logfile::Rotation rotation;
   const std::string& of_log = row("logOptions").meaning;
