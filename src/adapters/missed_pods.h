@@ -1,5 +1,5 @@
 // Pods that run without the networks they ask for (06, pain 3): the runtime started them while it
-// had no configuration of ours. Their owners are told; nothing is attached here.
+// had no configuration of ours. An event tells their owners; nothing is attached here.
 #pragma once
 
 #include <chrono>

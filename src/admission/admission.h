@@ -67,8 +67,8 @@ class Admission final : public chain::DelegateSlots {
   // 0.5).
   void dismiss_others(const std::string& container_id);
 
-  // To be told when a request that has a slot waits for something else (a delegate), and when it
-  // needs us again. May outlive this.
+  // To be called when a request that has a slot begins to wait for something else (a delegate), and
+  // when it goes on. May outlive this.
   std::function<void(std::uint64_t ticket, bool is_waiting)> pacer() const;
 
   std::size_t running() const;

@@ -43,7 +43,7 @@ Error not_told(const Error& why) {
                         why.text()));
 }
 
-// Every plugin of every network is told all valid attachments, as text, under two keys.
+// Every plugin of every network gets all valid attachments, as text, under two keys.
 constexpr std::size_t kMostTold = 10'000;
 
 Error too_many() {
@@ -57,8 +57,8 @@ void drop_injected(json::Object& plugin) {
   for (const char* name : {"args", "deviceID", "pciBusID"}) plugin.erase(name);
 }
 
-// A name alone does not tell a network: an author of definitions may give one the CNI name of
-// another, whose plugins would then never be told.
+// A name alone does not identify a network: an author of definitions may give one the CNI name of
+// another, whose plugins would then never get a GC.
 std::string identity_of(const model::Delegate& network) {
   json::Object config = model::decoded_config(network);
   drop_injected(config);

@@ -119,7 +119,7 @@ class Devices {
   virtual aio::Task<std::map<std::string, std::vector<std::string>>> allocated(
       model::PodObjectPtr pod, std::string request_uid, Log log) = 0;
   // Whether a resource of which the pod has no id is one of devices (02, 8.1); an error if that
-  // cannot be told now.
+  // is unknown now.
   virtual aio::Task<bool> is_device(model::PodObjectPtr pod, std::string resource_name,
                                     Log log) = 0;
   // Where the devices come from, for errors: `kubelet
@@ -131,7 +131,7 @@ class Devices {
 class ReadinessIndicator {
  public:
   virtual ~ReadinessIndicator() = default;
-  // Whether a file of any kind is there; an error if that cannot be told.
+  // Whether a file of any kind is there; an error if that is unknown.
   virtual aio::Task<bool> exists(std::string path) = 0;
 };
 

@@ -152,7 +152,7 @@ struct StatusDelay {
   std::string_view advice = {};                       // what to do about it, for people
 };
 
-// What is told of objects that change, as it happens. The same state may be told again.
+// Called when objects change, as it happens. The same state may be reported again.
 struct ObjectChanges {
   // nullptr: there was none, or there is none any more.
   std::function<void(const model::PodObjectPtr& before, const model::PodObjectPtr& now)> pod;

@@ -44,7 +44,7 @@ constexpr std::size_t kLargest = 16u << 10;
 // A node has one request or two; one that makes more waits for the others of its own. What is not
 // kept comes by again with the next list or scan.
 constexpr std::size_t kMostOfRequester = 32;
-constexpr std::size_t kMostUnreadable = 500;  // that are told of
+constexpr std::size_t kMostUnreadable = 500;  // that are remembered as logged
 
 std::string path_of(const std::string& name) {
   return cat(certs::kRequestsPath, "/", kube::query_value(name));

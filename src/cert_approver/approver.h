@@ -94,7 +94,7 @@ class Approver {
   Items pending_;
   std::map<std::string, std::uint64_t> turns_;  // by requester that has something pending
   std::uint64_t arrivals_ = 0, turn_ = 0;
-  std::map<std::string, std::string> unreadable_;  // uids by name, of requests that were told of
+  std::map<std::string, std::string> unreadable_;  // uids by name, of requests that were logged
   Counters counters_;
   aio::Notifier changes_;
   aio::Group tasks_;

@@ -23,7 +23,7 @@ class Slot {
   Slot() = default;
   explicit Slot(std::move_only_function<void()> give_back)
       : give_back_([all = std::move(give_back)](std::size_t) mutable { all(); }) {}
-  // Of several: it gives back all but so many.
+  // For several slots: `give_back` keeps as many as its argument says, and frees the others.
   explicit Slot(std::move_only_function<void(std::size_t)> give_back)
       : give_back_(std::move(give_back)) {}
   Slot(Slot&& other) noexcept : give_back_(std::exchange(other.give_back_, nullptr)) {}
@@ -38,7 +38,7 @@ class Slot {
   void release() {
     if (auto give_back = std::exchange(give_back_, nullptr)) give_back(0);
   }
-  // Of several, gives back all but so many, at least one.
+  // Of several, keeps `slots`, at least one, and gives the others back.
   void keep(std::size_t slots) {
     if (give_back_) give_back_(std::max<std::size_t>(1, slots));
   }
@@ -64,8 +64,8 @@ class DelegateSlots {
   // Waits for a slot. kCancelled if the caller leaves before its turn comes, or the coroutine is
   // cancelled: the wait is then over. kTimeout at its deadline.
   virtual aio::Task<Slot> acquire(SlotRequest request) = 0;
-  // A slot for a process that only waits to be told what to do, if there is plenty of room; what
-  // it then does begins with acquire().
+  // A slot for a process that only waits for its configuration, if there is plenty of room; its
+  // work begins with acquire().
   virtual std::optional<Slot> acquire_early() = 0;
 };
 

@@ -55,7 +55,7 @@ class Files {
   void begin_run() { owned_.begin_run(); }
   // Whether everything is as before the last run.
   Result<bool> rollback();
-  // For a ledger of a version that did not record files.
+  // Takes over a ledger of a version that did not record files.
   Result<void> adopt(const ledger::Ledger& known);
 
   // The template with its pointers expanded, checked. kUnavailable: a file that it points to is
@@ -70,7 +70,7 @@ class Files {
   bool has_plugin(const std::string& name, const std::string& pin = {}) const;
   // The plugin of the image; an error if there is none, or if it is not the one of the pin.
   Result<sys::Blocks> open_plugin(const std::string& name, const std::string& pin = {}) const;
-  // Of a plugin's source and of what the node has: other texts after a change.
+  // Signatures of a plugin's source and of the node's copy: they differ after a change.
   std::string source_signature(const std::string& name) const;
   std::string target_signature(const std::string& name) const;
 

@@ -1,4 +1,4 @@
-// The DaemonSet that `cni-node watch` runs for: whether it is still wanted when we are told to end
+// The DaemonSet that `cni-node watch` runs for: whether it is still wanted when we are stopped
 // (04, 3.6). A pod ends in every rollout; what it installed must go only with the DaemonSet.
 #pragma once
 
@@ -23,9 +23,9 @@ class Owner {
   aio::Task<void> learn();
 
   enum class Fate : std::uint8_t {
-    kStays,  // or it cannot be told
+    kStays,  // or it is unknown
     kGone,
-    kForbidden,  // we could read it once and may not any more: our rights went with it
+    kForbidden,  // we could read it once and are refused now: our rights went with it
   };
   struct Verdict {
     Fate fate;

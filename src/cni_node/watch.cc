@@ -50,7 +50,7 @@ constexpr auto kLongestQuiet = 2s;  // but no later than this
 constexpr auto kBetweenRounds = 1s;
 constexpr auto kLockPoll = 500ms;
 constexpr auto kPatience = 2s;   // with another process that changes a directory or the ledger
-constexpr auto kItemGrace = 3s;  // for the item that runs when we are told to end
+constexpr auto kItemGrace = 3s;  // for the item that runs when we are stopped
 constexpr auto kCleanUpTime = 25s;
 constexpr auto kFar = std::chrono::hours(24 * 365);
 

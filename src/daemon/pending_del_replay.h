@@ -161,7 +161,7 @@ class PendingDelReplay {
                            Error why);
   aio::Task<void> remove(std::string cni_dir, std::string file);
   aio::Task<Ended> set_aside(std::string cni_dir, std::string file, Error why, Log log);
-  // For another time, or set aside if it never can be replayed.
+  // Keeps it for another try, or sets it aside if it can never be replayed.
   aio::Task<Ended> keep(std::string cni_dir, std::string file, Error why, Log log);
   // A record is one DEL as the core takes it; its request is an error if the core refuses it.
   Result<CniCall> read(const Record& record) const;

@@ -20,7 +20,7 @@ class ReplayQueue {
   // `at_once`: how many are replayed side by side; a namespace has one fewer, if there are several.
   explicit ReplayQueue(std::size_t at_once) : most_(at_once > 1 ? at_once - 1 : 1) {}
 
-  // From now on exactly this waits below the directory, apart from what is being replayed.
+  // Replaces what waits below the directory; what is being replayed stays out.
   void assign(const std::string& cni_dir, const std::vector<std::string>& files);
   // The next one, to be followed by end(). None: nothing may run now.
   std::optional<Place> take();

@@ -26,8 +26,8 @@ struct KubeletSettings {
   std::string socket = {};
   // Time of one request, from its beginning; errors that may pass are retried within it.
   std::chrono::milliseconds time{10'000};
-  // Of a list. It tells of every container of the node, of which authors of pods may make
-  // thousands, so that an answer of 16 MiB is one of twenty pods; other pods are skipped as they
+  // The largest answer to a list. It names every container of the node, and authors of pods may
+  // make thousands: twenty pods can fill 16 MiB. Pods that are not asked for are skipped as they
   // come.
   std::size_t most_of_list = ProtoStream::kLargest;
   Random random = make_random();

@@ -44,7 +44,7 @@ class ContainerLocks final : public attach::ContainerLocks {
   // From now on each container has a lock; containers in work have theirs when this returns. On an
   // error (a GC runs, a lock cannot be taken) nothing has changed.
   Result<void> share();
-  // There is no other daemon: gives all locks back, and removes those that killed daemons left.
+  // For when no other daemon runs: gives all locks back, and removes those of killed daemons.
   void unshare();
   bool is_shared() const { return is_shared_; }
 

@@ -62,7 +62,7 @@ using Elements = std::vector<model::NetworkSelectionElement>;
 // How long a DEL of the container waits for a plugin that hot-plug is running (05, 3.3).
 constexpr std::chrono::seconds kPatience{30};
 constexpr std::chrono::seconds kTurn{10};  // after this time a pass begins no other operation
-constexpr std::size_t kMostRefusals = 10;  // of one pass, that are told one by one
+constexpr std::size_t kMostRefusals = 10;  // of one pass, that are logged one by one
 
 // One bad element makes the whole annotation invalid; it is never taken for an empty one.
 Result<Elements> read_elements(const model::PodObject& pod) {

@@ -55,7 +55,7 @@ struct Notice {
   std::string value;  // what it is about: a new value is reported again
 };
 
-// Decides what may begin, and is told the outcome.
+// Decides what may begin, and hears the outcome.
 class PassHost {
  public:
   virtual ~PassHost() = default;

@@ -81,7 +81,7 @@ struct Limits {
   Time body_time = std::chrono::seconds(60);
   Time write_time = std::chrono::seconds(30);
   std::size_t connections = 1024;  // more wait in the backlog
-  // For the headers while others wait there: a client that says nothing makes room.
+  // For the headers while other clients wait in the backlog: a silent client makes room.
   Time crowded_time = std::chrono::seconds(2);
   // How much of a body that the handler did not read is still read before the connection is closed:
   // closing a unix socket with unread data resets the peer, which then may not see the answer.

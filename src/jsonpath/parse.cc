@@ -63,7 +63,7 @@ class Parser {
   // Up to the next `{`, or to the end.
   std::string_view text();
   bool take_brace() { return take("{"); }
-  // Behind a `{`, up to and with the `}`.
+  // After a `{`, up to the `}`, which it takes, too.
   Result<Action> action();
 
  private:

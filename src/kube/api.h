@@ -81,7 +81,7 @@ class Api {
   aio::Task<std::uint64_t> identity();
 
   std::uint64_t requests_made() const { return requests_; }
-  // Those that have ended; a watch has when the head of its answer is there.
+  // Requests that have ended. A watch counts once the head of its answer has come.
   const RequestCounts& request_counts() const { return counts_; }
   // When the token in use ends; none if there is none, or if it does not say.
   std::optional<std::chrono::system_clock::time_point> token_end() const {

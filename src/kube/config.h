@@ -18,7 +18,7 @@ namespace mnet::kube {
 struct Material {
   std::string data = {};
   std::string file = {};
-  // Asked whenever a file would be read, and wins over both; tokens have none.
+  // Called whenever a file would be read, and wins over both; tokens have none.
   std::function<Result<std::string>()> source = {};
 
   bool empty() const { return data.empty() && file.empty() && !source; }

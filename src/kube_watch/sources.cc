@@ -54,7 +54,7 @@ std::string_view event_name(kube::EventType type) {
   }
 }
 
-// Whether not everyone may read it. What is gone meanwhile is told of by another event.
+// Whether not every user may read it. Another event reports a file that is gone meanwhile.
 bool is_private(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) != 0 || (status.st_mode & 0004U) == 0;

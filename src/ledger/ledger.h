@@ -67,8 +67,8 @@ struct Change {
 };
 
 struct Ledger {
-  // Of `watch` only.
-  std::string source = {};  // what says what is desired: a ConfigMap, or the options
+  // Set by `watch` only.
+  std::string source = {};  // where the desired items are named: a ConfigMap, or the options
   std::vector<std::string> plugins = {}, configs = {};
   std::vector<ManifestEntry> manifests = {};
   // Of all commands. Without `has_files` an older version wrote the ledger, which put there all

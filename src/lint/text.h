@@ -51,7 +51,7 @@ class Text {
   Spot spot_of_error(std::string_view error) const;
   // The error without `line 3, column 7: ` if the spot shows that.
   std::string without_place(std::string_view error) const;
-  // Of a byte of it.
+  // The place of a byte of the text.
   Spot spot_at(std::size_t offset) const;
 
  private:

@@ -47,12 +47,12 @@ class Metrics {
   void observe_request(std::string_view command, std::chrono::duration<double> time);
   void observe_wait(std::string_view command, std::chrono::duration<double> time);
   void observe_own_share(std::string_view command, std::chrono::duration<double> time);
-  // A request that failed, by the CNI error code that the runtime is told.
+  // A request that failed, by the CNI error code that the runtime gets.
   void count_error(std::string_view command, std::uint64_t code);
   // A request whose client left before it was admitted.
   void count_dropped();
   void count_undone_on_disconnect();
-  // A DEL that could not remove everything, whatever the runtime was told.
+  // A DEL that could not remove everything, whatever the runtime got as its answer.
   void count_incomplete_del();
   // Networks that failed a CHECK which succeeded all the same (`checkNetworks`).
   void count_failed_checks(std::uint64_t networks);

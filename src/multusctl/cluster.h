@@ -60,7 +60,7 @@ class Cluster {
 
   // All objects, one at a time as they come, whatever the size of a page; `ns` empty: of all
   // namespaces. kNotFound if the cluster does not have that kind. An object with more values than
-  // anyone reads is left out, which is told on stderr.
+  // anyone reads is left out; stderr says so.
   aio::Task<void> each(Resource resource, std::string ns, Listed listed,
                        std::function<void(json::Object)> visit);
   // The same, together.

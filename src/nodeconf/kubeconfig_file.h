@@ -1,5 +1,5 @@
 // The text of the kubeconfig files that we write (03, 9.2 and 9.3), and the address of the API
-// server that a pod is told in its environment. Reads and asks nothing.
+// server that the environment of a pod names. Reads and asks nothing.
 #pragma once
 
 #include <string>

@@ -28,12 +28,12 @@ class FileFollower {
  public:
   struct Settings {
     using Time = std::chrono::milliseconds;
-    Time quiet{100};          // without an event, until a change is told
+    Time quiet{100};          // without an event, until a change is reported
     Time longest{1000};       // from the first event on
     Time look_again{30'000};  // where no event may come: network file systems, lost ones
     Time look_alone{5'000};   // where the kernel has no inotify left for us: others use them up
     std::string root = {};    // absolute links below it lead to what is below it
-    // Told once that there are no events, and why.
+    // Called once with the reason if there are no events.
     std::function<void(const std::string&)> warn = [](const std::string&) {};
   };
 

@@ -125,7 +125,7 @@ Result<bool> has_variable(pid_t pid, std::string_view variable) {
   return false;
 }
 
-// The inode number is the namespace's identity; none if it cannot be told.
+// The inode number is the namespace's identity; none if it is unknown.
 std::optional<ino_t> pid_namespace_of(const std::string& process) {
   struct stat status{};
   if (::stat(cat("/proc/", process, "/ns/pid").c_str(), &status) != 0) return std::nullopt;

@@ -30,13 +30,13 @@ Error unsafe_id_error(std::string_view container_id);
 // other error says nothing about what is there; one that is too large to be read may be ours.
 Result<std::optional<std::string>> find_text(const std::string& path);
 
-// Whether there is a file, or that cannot be told.
+// Whether there is a file, or that is unknown.
 bool may_exist(const std::string& path);
 
-// Of the file; 0 if that cannot be told.
+// Of the file; 0 if that is unknown.
 std::size_t size_of(const std::string& path);
 
-// When the file was written; now if that cannot be told.
+// When the file was written; now if that is unknown.
 std::chrono::system_clock::time_point written_at(const std::string& path);
 
 // Nothing if there is no directory.

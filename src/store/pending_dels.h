@@ -45,7 +45,7 @@ class PendingDels {
   Result<std::vector<std::string>> list_set_aside() const;
   // None if it is gone.
   Result<std::optional<Record>> read(const std::string& file) const;
-  // By name; which container and interface it is for stands in the body alone, since two pairs may
+  // By file name. Only the body says which container and interface the record is for: two pairs may
   // share a name.
   Result<std::optional<Record>> find(const std::string& container_id,
                                      const std::string& ifname) const;

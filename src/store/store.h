@@ -91,11 +91,11 @@ class ScratchFiles {
 
   Result<void> write(const std::string& container_id, const json::Array& delegates,
                      Durability durability) const;
-  // Whether there may be a file: true even if that cannot be told.
+  // Whether there may be a file: true even if that is unknown.
   bool has(const std::string& container_id) const;
   // None if there is no file. A damaged one is an error (kProtocol).
   Result<std::optional<json::Array>> find(const std::string& container_id) const;
-  // Of its file; nothing if there is none, or if that cannot be told.
+  // Of its file; nothing if there is none, or if that is unknown.
   std::size_t size(const std::string& container_id) const;
   // In place. True if it was there.
   Result<bool> remove(const std::string& container_id) const;
@@ -118,7 +118,7 @@ class AttachmentRecords {
 
   Result<void> write(const std::string& container_id, const json::Object& record,
                      Durability durability) const;
-  // Whether there may be a file: true even if that cannot be told.
+  // Whether there may be a file: true even if that is unknown.
   bool has(const std::string& container_id) const;
   // None if there is no file. A damaged one is an error (kProtocol).
   Result<std::optional<json::Object>> find(const std::string& container_id) const;

@@ -10,7 +10,7 @@
 
 namespace mnet::sys {
 
-// Parses `words`. The exit status if that is all there is to do: help and faults are told on
+// Parses `words`. The exit status if that is all there is to do: help and faults go to
 // standard error, the version of `program` on standard output. `wants_version` is the variable of
 // --version.
 std::optional<int> answer_flags(PFlags& flags, const bool& wants_version, std::string_view program,

@@ -62,7 +62,7 @@ Result<void> sweep_temporaries(const std::string& directory, long age_seconds);
 // At that age a killed process has left it: no writer takes that long.
 inline constexpr long kTemporaryAge = 600;
 
-// False, too, if it cannot be told.
+// False, too, if it is unknown.
 bool exists(const std::string& path);
 bool is_directory(const std::string& path);  // or a link to one
 

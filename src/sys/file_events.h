@@ -31,7 +31,7 @@ class Inotify {
   int fd() const { return fd_.get(); }  // non-blocking; readable when events wait
   // Yields the watch's number, which events carry. Watching the same path again changes its mask.
   Result<int> watch(const std::string& path, std::uint32_t mask);
-  // Of a watch that is gone by itself: nothing happens.
+  // Does nothing if the watch is gone by itself.
   void forget(int watch);
   // What has happened since the last call; empty if nothing has. Never blocks.
   Result<FileEvents> take();

@@ -65,7 +65,7 @@ class FileLock {
 class Presence {
  public:
   static Result<Presence> make(const std::string& directory);
-  // Whether no other process has one of the same directory. An error if that cannot be told.
+  // Whether no other process has one of the same directory. An error if that is unknown.
   Result<bool> is_alone() const;
 
  private:

@@ -39,7 +39,7 @@ class SocketFile {
   Result<void> publish();
 
   enum class Name : std::uint8_t {
-    kOurs,   // or it cannot be told
+    kOurs,   // or it is unknown
     kTaken,  // it leads to something else: a successor's socket
     kGone,
   };

@@ -77,7 +77,7 @@ class NodeFiles {
     miss(path, text.error());
   }
 
-  // Its configurations.
+  // The CNI configurations in it.
   void add_folder(std::string_view name, const std::string& directory) {
     const auto entries = sys::list_directory(directory);
     if (!entries && entries.error().os_errno() == ENOENT) return;
@@ -182,7 +182,7 @@ json::Object to_json(const Collected& collected) {
 Collected parse_collected(const json::Object& object) {
   Collected out;
   for (const json::Object* file : json::objects_of(object.find("files"))) {
-    // Once more: the node may have an older program.
+    // add() removes secrets once more: the node may have an older program.
     out.add(json::text_at(*file, {"name"}), json::text_at(*file, {"text"}));
   }
   for (const json::Value& missing : json::elements_of(object.find("missing"))) {

@@ -29,7 +29,7 @@ struct Collected {
   void put(std::string name, std::string clean);
 };
 inline constexpr std::size_t kMostOfFile = 8u << 20, kMostOfBundle = 64u << 20;
-// Of one node, so that an exec brings it.
+// Of one node, so that the output of one exec can carry it.
 inline constexpr std::size_t kMostOfNode = 2u << 20;
 
 Collected collect_node(const Invocation& invocation, const Surroundings& surroundings);

@@ -40,7 +40,7 @@ aio::Task<std::vector<NodeStatus>> fetch_nodes(Cluster* cluster, std::string ns,
   co_return co_await ask_daemons(cluster, std::move(pods), shows_progress);
 }
 
-// What may not be read is told on the page.
+// The page says what could not be read.
 template <typename T>
 void take(Result<T> read, T& into, std::string_view what, std::vector<std::string>& unread) {
   if (read) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostNodes = 40, kMostNetworks = 40, kMostMarks = 24;
 constexpr int kLabels = 190, kNode = 240, kGap = 18, kTop = 56, kLane = 46;
-// Of lanes; each is told apart by its label, too.
+// Colours of lanes. They repeat: the label tells a lane apart, too.
 constexpr std::array<std::string_view, 6> kColours = {"#2f7ed8", "#8a5cd1", "#1f9e89",
                                                       "#c77d11", "#c2478f", "#5b7083"};
 
