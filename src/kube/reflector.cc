@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "http/origin_client.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "kube/api.h"
 #include "kube/list_reader.h"
@@ -33,6 +34,14 @@ constexpr int kMostPages = 1000;
 
 using Clock = std::chrono::steady_clock;
 constexpr std::string_view kInitialEnd = "k8s.io/initial-events-end";
+
+// `<namespace>/<name>: <why>`, as far as the object has these.
+std::string refusal_of(const json::Object& object, const Error& why) {
+  const std::string ns = json::text_at(object, {"metadata", "namespace"});
+  const std::string name = json::text_at(object, {"metadata", "name"});
+  if (name.empty()) return why.text();
+  return cat(excerpt(ns), ns.empty() ? "" : "/", excerpt(name), ": ", why.text());
+}
 
 }  // namespace
 
@@ -153,7 +162,9 @@ aio::Task<Reflector::Outcome> Reflector::list() {
       co_return page;
     }
     if (end.continuation == before || pages == kMostPages) {
-      co_return pause("the server's list has no end");
+      co_return pause(
+          cat("the list did not end: the server repeated a continue token, or sent more than ",
+              kMostPages, " pages"));
     }
     before = end.continuation;
     if (seen_.empty() && !wants_newest_) has_no_cache_ = true;
@@ -202,10 +213,11 @@ aio::Task<Reflector::Outcome> Reflector::list_page(std::string query, ListEnd* e
 void Reflector::take_item(std::string text) {
   const auto object = json::parse_object_without(settings_.unused, text);
   std::string().swap(text);
-  const bool is_taken = object && sink_.add(*object);
-  if (is_taken) return;
+  const auto taken = object ? sink_.add(*object) : Result<void>(object.error());
+  if (taken) return;
   ++counters_.skipped;
-  complain("an object of the list cannot be read");
+  const std::string why = object ? refusal_of(*object, taken.error()) : taken.error().text();
+  complain("an object of the list cannot be read and is skipped", cat(why, ": "));
 }
 
 void Reflector::finish_list(std::string position) {
@@ -285,7 +297,8 @@ Reflector::Outcome Reflector::after_watch(Outcome outcome, Clock::duration lived
   if (outcome.next != Outcome::Next::kGoOn) return outcome;
   // A server, or a proxy before it, that ends every watch at once must not be asked in a circle,
   // whatever it says before that.
-  if (is_short && was_short) return pause("watches end at once");
+  if (is_short && was_short)
+    return pause("the server, or a proxy before it, ends each watch within a second");
   return {.next = Outcome::Next::kResume};
 }
 
@@ -296,7 +309,7 @@ aio::Task<Reflector::Outcome> Reflector::read_events(http::ResponseStream* strea
     const auto silence = is_collecting_ ? settings_.initial_silence : settings_.silence;
     auto bytes = co_await stream->read(Clock::now() + silence);
     if (!bytes && is_collecting_ && bytes.error().code() == Errc::kTimeout) {
-      co_return stream_is_refused("it never ended");
+      co_return stream_is_refused("the stream fell silent before its end");
     }
     if (!bytes) {
       Outcome cut = pause(bytes.error().text());
@@ -312,7 +325,7 @@ aio::Task<Reflector::Outcome> Reflector::read_events(http::ResponseStream* strea
     const auto outdated = co_await is_outdated(identity.value_or(0));
     if (outdated && *outdated) co_return Outcome();
   }
-  if (is_collecting_) co_return stream_is_refused("it ended early");
+  if (is_collecting_) co_return stream_is_refused("the stream was closed before its end");
   co_return Outcome();
 }
 
@@ -327,7 +340,8 @@ std::optional<Reflector::Outcome> Reflector::take(LineSplitter::Line line) {
     ++counters_.skipped;
     return std::nullopt;
   }
-  if (line.is_too_long) return take_bad_frame("an event is too large");
+  if (line.is_too_long)
+    return take_bad_frame(cat("an event has more than ", settings_.largest, " bytes"));
   auto event = parse_watch_event(line.text, settings_.unused);
   std::string().swap(line.text);
   if (event) return take_event(*event);
@@ -348,7 +362,8 @@ std::optional<Reflector::Outcome> Reflector::take_event(const WatchEvent& event)
     return outcome;
   }
   if (event.type != EventType::kBookmark) {
-    if (auto taken = take_object(event); !taken) return take_bad_frame(taken.error().text());
+    if (auto taken = take_object(event); !taken)
+      return take_bad_frame(refusal_of(event.object, taken.error()));
   }
   std::string version = resource_version_of(event.object);
   if (!is_collecting_) {

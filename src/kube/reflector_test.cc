@@ -23,6 +23,7 @@
 #include "base/backoff.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "http/scripted_server.h"
 #include "http/test_tls.h"
@@ -90,7 +91,8 @@ class ReflectorTest : public testing::Test {
     server_ = std::make_unique<FakeApi>(std::move(answer));
     api_ = server_->client();
     aio::Timer& timer = timer_ ? *timer_ : aio::Timer::steady();
-    reflector_ = std::make_unique<Reflector>(*api_, settings_, store_, Log(), random_, timer);
+    reflector_ = std::make_unique<Reflector>(*api_, settings_, store_,
+                                             Log({log_}, LogLevel::kError), random_, timer);
     group_ = std::make_unique<aio::Group>(loop_.get_executor(), Log());
     group_->spawn("reflector", reflector_->run());
   }
@@ -131,6 +133,7 @@ class ReflectorTest : public testing::Test {
                               .first_pause = 1ms,
                               .longest_pause = 20ms};
   Random random_ = [] { return 0.0; };
+  std::shared_ptr<TestLog> log_ = std::make_shared<TestLog>();
   Store<model::PodObject> store_{&parse_stored_pod};
   std::unique_ptr<FakeApi> server_;
   std::unique_ptr<Api> api_;
@@ -699,6 +702,23 @@ TEST_F(Reflector_, ReadsAListOnceMoreEachTimeThatItsBytesAreDamaged) {
 
   EXPECT_EQ(lists, 4);
   EXPECT_EQ(reflector_->counters().skipped, 0u);
+}
+
+TEST_F(Reflector_, NamesTheObjectsThatItSkips) {
+  constexpr std::string_view kOdd = R"({"metadata":{"namespace":"default","name":"odd","uid":5}})";
+  follow([&](Peer& peer, const RawRequest& request) {
+    if (wants_initial(request)) return peer.answer(422, "{}");
+    if (!is_watch(request)) return peer.answer(200, list_of({std::string(kOdd)}, 1));
+    peer.begin_chunks();
+    peer.chunk(event("ADDED", kOdd) + event("ADDED", pod("behind", 3)));
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([this] { return has("behind"); }));
+
+  EXPECT_THAT(log_->lines(),
+              ElementsAre(AllOf(HasSubstr("default/odd: "), HasSubstr("of the list")),
+                          HasSubstr("default/odd: "), HasSubstr("skipped: default/odd: ")));
 }
 
 TEST_F(Reflector_, SkipsAnEventThatIsTooLarge) {
