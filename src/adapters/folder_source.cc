@@ -154,8 +154,8 @@ aio::Task<model::NetworkDefinitionPtr> FolderSource::find_network(attach::Networ
     network = folder_.snapshot()->find_network(ns, name);
   }
   if (network == nullptr && !folder_.snapshot()->unread().empty()) {
-    co_return Error(Errc::kUnavailable, cat("whether there is a network definition ", ns, "/", name,
-                                            " is not known: ", folder_.snapshot()->unread()));
+    co_return Error(Errc::kUnavailable, cat("cannot tell whether network definition ", ns, "/",
+                                            name, " exists: ", folder_.snapshot()->unread()));
   }
   co_return network;
 }

@@ -161,8 +161,8 @@ aio::Task<void> KubeStatus::work(Job job) {
     auto written = co_await write_once(&job);
     if (written) {
       if (job.attempts > 1 && !job.is_gone) {
-        job.log.verbose(cat(name_of(*job.pod), ": attempt ", job.attempts,
-                            " to write its network status has succeeded"));
+        job.log.verbose(
+            cat(name_of(*job.pod), ": network status written at attempt ", job.attempts));
       }
       co_return written;
     }

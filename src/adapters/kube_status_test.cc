@@ -358,8 +358,7 @@ TEST_F(UnwritableStatus, SaysThatItIsWrittenAfterAll) {
 
   EXPECT_THAT(target->lines(),
               ElementsAre(HasSubstr("cannot be written"),
-                          HasSubstr("pod n/a: attempt 3 to write its network status "
-                                    "has succeeded")));
+                          HasSubstr("pod n/a: network status written at attempt 3")));
 }
 
 // pain 29; of the daemon it is owed instead (05, 3.11)

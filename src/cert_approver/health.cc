@@ -57,7 +57,7 @@ Health::Health(const aio::asio::any_io_executor& executor, const Approver& appro
 aio::Task<void> Health::listen() {
   MNET_CO_TRY(auto&& listener,
               co_await http::listen_patiently(address_, [this](const Error& error) {
-                log_.error("health and metrics", error);
+                log_.error("cannot listen for health and metrics", error);
               }));
   server_.serve(std::move(listener));
   co_return Result<void>();

@@ -111,7 +111,7 @@ int run(Setup setup, const std::vector<std::string>& environment, const Log& log
   const auto ended =
       aio::run_until_signal(loop, approve(&approver, health ? &*health : nullptr, log));
   if (ended) return 0;
-  log.error("cert-approver", ended.error());
+  log.error("cert-approver stops", ended.error());
   return 1;
 }
 

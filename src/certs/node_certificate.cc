@@ -52,7 +52,8 @@ Result<std::string> text_of(const kube::Material& material) {
 // Whom the bootstrap file trusts, as of now.
 Result<std::string> load_authority(const std::string& kubeconfig) {
   MNET_TRY(auto&& config, kube::load_kubeconfig(kubeconfig));
-  if (config.ca.empty()) return Error(Errc::kInvalid, cat(kubeconfig, ": no authority"));
+  if (config.ca.empty())
+    return Error(Errc::kInvalid, cat(kubeconfig, ": the cluster has no certificate authority"));
   return text_of(config.ca);
 }
 

@@ -361,7 +361,7 @@ TEST_F(NodeCertificateTest, SaysThatItWaitsForTheApprover) {
   start();
 
   EXPECT_TRUE(becomes([this] {
-    return certificate_->waiting_for().find("csr-1 to be approved (by cert-approver)") !=
+    return certificate_->waiting_for().find("csr-1 to be approved (by cert-approver, or `") !=
            std::string::npos;
   }));
   EXPECT_TRUE(becomes([this] { return !signer_.events().empty(); }));

@@ -73,7 +73,9 @@ class Watching {
     const auto request = store_.find("", asked_.name);
     const bool is_approved = request && request->condition("Approved") != nullptr;
     return cat("the request ", asked_.name, " to be ",
-               is_approved ? "signed (by kube-controller-manager)" : "approved (by cert-approver)");
+               is_approved ? std::string("signed (by kube-controller-manager)")
+                           : cat("approved (by cert-approver, or `kubectl certificate approve ",
+                                 asked_.name, "`)"));
   }
 
  private:

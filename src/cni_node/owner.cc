@@ -46,7 +46,7 @@ Owner::Verdict Owner::verdict_on(const kube::Reply& reply) const {
   if (reply.status == 404) return {Fate::kGone, cat(label_, " does not exist any more")};
   const bool is_denied = reply.status == 401 || reply.status == 403;
   if (is_denied && !uid_.empty())
-    return {Fate::kForbidden, cat(label_, " may not be read any more")};
+    return {Fate::kForbidden, cat("reading ", label_, " is forbidden now")};
   const auto object = reply.ok() ? json::parse_object(reply.body) : Result<json::Object>();
   if (!object) return {Fate::kStays, cat(label_, " cannot be read: ", reply.error().text())};
   if (!json::text_at(*object, {"metadata", "deletionTimestamp"}).empty()) {

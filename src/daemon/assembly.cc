@@ -102,8 +102,8 @@ void note_memory(const adapters::FinishedRun& run, admission::DelegateMemory& me
                  const Log& log) {
   if (!memory.note(run.type, run.peak_memory, sys::own_peak_memory())) return;
   log.verbose(cat("plugin ", excerpt(run.type), " took ", run.peak_memory >> 20,
-                  " MiB of memory: each run of it counts for ", memory.slots_of(run.type),
-                  " slots from now on"));
+                  " MiB of memory: from now on each run takes ", memory.slots_of(run.type),
+                  " of the maxDelegates slots"));
 }
 
 // What memory that runs out costs: a delegate, not us.

@@ -170,7 +170,7 @@ aio::Task<void> Objects::follow_when_readable() {
     auto access = kube::load_kubeconfig(kubeconfig_);
     const auto used = access ? kube_->api().use(*std::move(access)) : std::move(access).error();
     if (used) {
-      log_.verbose(cat("the kubeconfig ", kubeconfig_, " is there"));
+      log_.verbose(cat("the kubeconfig ", kubeconfig_, " can be used now"));
       missing_access_.clear();
     } else {
       wait_for_access(used.error());

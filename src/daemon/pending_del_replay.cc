@@ -174,7 +174,8 @@ aio::Task<void> PendingDelReplay::retry(std::string cni_dir, std::string file) {
   MNET_CO_TRY(auto&& record, co_await needs_.pool.run([cni_dir, file] {
     return store::PendingDels(cni_dir).read(file);
   }));
-  if (!record) co_return Error(Errc::kNotFound, cat("there is no ", file));
+  if (!record)
+    co_return Error(Errc::kNotFound, cat("the pending DEL ", file, " does not exist any more"));
   auto call = read(*record);
   MNET_CO_TRY(const Ended ended,
               co_await replay_record(cni_dir, *std::move(record), std::move(call)));
@@ -183,7 +184,9 @@ aio::Task<void> PendingDelReplay::retry(std::string cni_dir, std::string file) {
       co_return Result<void>();
     case Ended::kKept: {
       const auto failed = retries_.find({cni_dir, file});
-      co_return Error(Errc::kPlugin, failed == retries_.end() ? "it failed" : failed->second.why);
+      co_return Error(Errc::kPlugin, failed == retries_.end()
+                                         ? "it failed; the daemon's log says why"
+                                         : failed->second.why);
     }
     case Ended::kAbandoned:
       co_return Error(
@@ -201,7 +204,8 @@ aio::Task<void> PendingDelReplay::drop(std::string cni_dir, std::string file) {
   MNET_CO_TRY(const bool was_there, co_await needs_.pool.run([cni_dir, file] {
     return store::PendingDels(cni_dir).remove(file);
   }));
-  if (!was_there) co_return Error(Errc::kNotFound, cat("there is no ", file));
+  if (!was_there)
+    co_return Error(Errc::kNotFound, cat("the pending DEL ", file, " does not exist any more"));
   if (count_ > 0) --count_;
   retries_.erase({cni_dir, file});
   log_.warning(cat("the pending DEL ", file, " was given up by hand"));

@@ -153,7 +153,9 @@ aio::Task<http::Response> Routes::handle(std::shared_ptr<http::Exchange> exchang
 
 http::Response Routes::hand_over(const http::Exchange& exchange) {
   const auto shared = needs_.share_locks ? needs_.share_locks() : Result<void>();
-  if (!shared) log_.verbose(cat("another daemon has to wait: ", shared.error().text()));
+  if (!shared)
+    log_.verbose(
+        cat("cannot share the container locks with another daemon yet: ", shared.error().text()));
   return counted(exchange, handover::kPath,
                  shared ? http::Response() : http::text_response(503, shared.error().text()));
 }
@@ -192,7 +194,8 @@ aio::Task<http::Response> Routes::tell_status(std::shared_ptr<http::Exchange> ex
                                               const Route* route) {
   http::Response response;
   if (!needs_.status)
-    co_return counted(*exchange, route->path, http::text_response(404, "no status"));
+    co_return counted(*exchange, route->path,
+                      http::text_response(404, "this daemon does not offer its status"));
   MNET_CO_TRY(auto&& body, co_await needs_.status());
   response.content_type = "application/json";
   response.body = std::move(body);
@@ -204,7 +207,8 @@ aio::Task<http::Response> Routes::tell_status(std::shared_ptr<http::Exchange> ex
 aio::Task<http::Response> Routes::operate(std::shared_ptr<http::Exchange> exchange,
                                           const Route* route) {
   if (!needs_.operate)
-    co_return counted(*exchange, route->path, http::text_response(404, "not here"));
+    co_return counted(*exchange, route->path,
+                      http::text_response(404, "this daemon does not offer this operation"));
   MNET_CO_TRY(auto&& asked, co_await exchange->read_body());
   auto answer = co_await needs_.operate(std::string(route->path), std::move(asked));
   if (!answer) {

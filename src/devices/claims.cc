@@ -134,8 +134,8 @@ void ClaimedDevices::add_claim(const std::string& name, const std::vector<Alloca
     if (attributes == nullptr || attributes->device_id.empty() || attributes->resource.empty()) {
       log_.verbose(cat("device ", excerpt(one.device.name), " of driver ",
                        excerpt(one.device.driver), " in claim ", name,
-                       " is not for networks: no slice gives it ", kDeviceIdAttribute, " and ",
-                       kResourceNameAttribute));
+                       " is ignored: no ResourceSlice gives it the attributes ", kDeviceIdAttribute,
+                       " and ", kResourceNameAttribute));
       continue;
     }
     out[attributes->resource].push_back(attributes->device_id);

@@ -74,7 +74,8 @@ aio::Task<std::shared_ptr<void>> ContainerLocks::lock_all() {
   while (is_shared_) {
     auto waited = co_await unshared_.wait(deadline);
     if (!waited && waited.error().code() == Errc::kTimeout) {
-      co_return Error(Errc::kUnavailable, "it still runs, and a GC needs to be alone");
+      co_return Error(Errc::kUnavailable,
+                      "another daemon of this node still runs, and a GC needs to be alone");
     }
     if (!waited) co_return std::move(waited).error();
   }

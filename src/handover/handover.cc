@@ -108,7 +108,8 @@ aio::Task<void> Handover::announce() {
     if (!answer) ++missed;
     MNET_CO_TRY_VOID(co_await aio::sleep_for(kBetweenAsking));
   }
-  log_.warning(cat("the daemon on ", socket_path_, " does not answer and is not waited for"));
+  log_.warning(
+      cat("the daemon on ", socket_path_, " does not answer: taking over without waiting for it"));
   co_return Result<void>();
 }
 

@@ -55,7 +55,7 @@ aio::Task<void> Unplug::run() {
       model::check_allowed_types(delegate, container_.job.base.conf.allowed_plugin_types);
   if (!allowed) {
     container_.job.base.log.error(
-        cat("DEL of network ", go_quoted(delegate.cni_name), " runs nothing"), allowed.error());
+        cat("DEL of network ", go_quoted(delegate.cni_name), " runs no plugin"), allowed.error());
     co_return Result<void>();
   }
   auto deleted = co_await container_.take_down(std::make_shared<const model::Attachment>(
@@ -95,8 +95,8 @@ aio::Task<void> Unplug::take_down(model::AttachmentPtr attachment, std::uint64_t
   MNET_CO_TRY(const auto& survivor, std::move(found));
   if (!survivor || *survivor == attachment->ifname) co_return deleted;
   container_.job.base.log.warning(cat("the link of interface ", attachment->ifname,
-                                      " has survived its DEL as ", excerpt(*survivor),
-                                      ": it is renamed, and deleted once more"));
+                                      " still exists after its DEL, now named ", excerpt(*survivor),
+                                      ": renaming it and repeating the DEL"));
   auto renamed = co_await container_.core.ports.link_names->rename(attachment->netns, link_index,
                                                                    attachment->ifname);
   if (!renamed && !deleted) co_return deleted;

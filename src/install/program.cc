@@ -84,7 +84,7 @@ int run_program(const std::vector<std::string>& words) {
   flags.add({"type", 't'}, &options.type, "what to install: thick or thin");
   flags.add({"dest-dir", 'd'}, &options.target, "directory to install into");
   flags.add("multusctl-dir", &options.multusctl_dir,
-            "also install multusctl, into this directory: /host/usr/local/bin");
+            "also install multusctl into this directory, e.g. /host/usr/local/bin");
   flags.add("version", &options.wants_version, "print the version and exit");
   const auto status = sys::answer_flags(flags, options.wants_version, "install_multus", words);
   if (status) return *status;

@@ -176,7 +176,7 @@ void Deliveries::source_is_known() {
 }
 
 std::string Deliveries::trouble() const {
-  if (!is_source_known_) return "waiting for what is followed";
+  if (!is_source_known_) return "the followed object or file has not been read yet";
   for (const auto& [key, entry] : entries_) {
     if (entry.backoff) return last_failure_;
   }

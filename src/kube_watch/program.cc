@@ -161,7 +161,7 @@ std::string subject_of(const Command& command) {
              command.label.empty() ? "" : " ", command.label, " ", command.jsonpath);
 }
 
-// Waits for another kube-watch, that of an ending pod say; none if we are told to end first.
+// Waits for another kube-watch, that of an ending pod for example; none if we are stopped first.
 aio::Task<std::optional<Channel>> take_channel(const Command* command, sys::Signals* signals,
                                                nodetools::Output* output) {
   nodetools::StopSignal stop(*signals);
@@ -182,8 +182,8 @@ aio::Task<int> watch_channel(const Command* command, Channel channel, sys::Signa
                              nodetools::Output* output, nodetools::Health* health,
                              std::function<std::string()>* metrics) {
   if (!channel.dropped().empty()) {
-    output->complain(command->channel, cat("warning: its last value was of `", channel.dropped(),
-                                           "` and is dropped"));
+    output->complain(command->channel, cat("warning: the stored value belongs to another target, `",
+                                           channel.dropped(), "`, and is discarded"));
   }
   output->print(cat("Watching channel ", command->channel, "..."));
   const auto executor = co_await aio::asio::this_coro::executor;

@@ -242,7 +242,8 @@ Result<std::vector<OwnedFiles::Undone>> OwnedFiles::rollback(
     const bool is_within = std::ranges::find(directories, directory) != directories.end();
     if (change->is_undone || !is_within) continue;
     if (settings_.stops && settings_.stops()) {
-      return Error(Errc::kCancelled, "told to stop; the next rollback does the rest");
+      return Error(Errc::kCancelled,
+                   "interrupted by a stop signal; the next rollback does the rest");
     }
     MNET_TRY(auto&& place, make(directory));
     MNET_TRY(const auto how, undo(place, change->path.substr(directory.size() + 1), change->path));

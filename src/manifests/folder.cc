@@ -153,8 +153,8 @@ Error Folder::not_there(const std::string& ns, const std::string& name,
                         const std::string& uid) const {
   const auto pod = snapshot_->find_pod(ns, name);
   if (pod == nullptr && !snapshot_->unread().empty()) {
-    return Error(Errc::kUnavailable, cat("whether there is a pod ", ns, "/", name,
-                                         " is not known: ", snapshot_->unread()));
+    return Error(Errc::kUnavailable,
+                 cat("cannot tell whether pod ", ns, "/", name, " exists: ", snapshot_->unread()));
   }
   if (pod == nullptr) {
     return Error(Errc::kNotFound, cat("pod ", ns, "/", name, " not found in ", path_));

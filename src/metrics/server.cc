@@ -54,7 +54,7 @@ aio::Task<void> Server::listen() {
   std::string logged;
   const auto complain = [this, &logged](const Error& error) {
     if (error.text() == logged || settings_.is_expected()) return;
-    log_.error("metrics", error);
+    log_.error("cannot listen for metrics", error);
     logged = error.text();
   };
   MNET_CO_TRY(auto&& listener, co_await http::listen_patiently(

@@ -54,7 +54,9 @@ class Survey {
   Survey(Cluster& cluster, std::vector<DaemonPod> pods, Errand errand)
       : cluster_(cluster), pods_(std::move(pods)), errand_(std::move(errand)) {
     for (const DaemonPod& pod : pods_) {
-      answers_.push_back({.node = pod.node, .answer = Error(Errc::kCancelled, "not asked")});
+      answers_.push_back(
+          {.node = pod.node,
+           .answer = Error(Errc::kCancelled, "interrupted before this node was asked")});
     }
   }
 

@@ -113,7 +113,8 @@ std::vector<Check> check_rights(const std::vector<Right>& rights,
       return checks;
     }
     if (json::is_true(json::find_at(*reviews[i], {"status", "allowed"}))) continue;
-    checks.push_back({Verdict::kBad, cat("the daemon's account may not ", right_text(rights[i])),
+    checks.push_back({Verdict::kBad,
+                      cat("the daemon's account lacks the right to ", right_text(rights[i])),
                       apply_again(daemon_ns)});
   }
   if (checks.empty()) checks.push_back({Verdict::kGood, "the daemon's account has all its rights"});
@@ -132,7 +133,7 @@ std::vector<Check> check_node(const NodeStatus& node, const Result<json::Object>
   for (const std::string& trouble : troubles_of(node)) {
     checks.push_back({Verdict::kBad, cat("node ", node.node), trouble});
   }
-  // A daemon that did not answer to the first question is told of by now.
+  // The checks above already report a daemon that did not answer the first question.
   if (node.status) checks.push_back(unknown(cat("node ", node.node, ": its checks"), own.error()));
   return checks;
 }

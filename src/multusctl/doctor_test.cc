@@ -38,8 +38,9 @@ TEST(Doctor, NamesTheRightThatTheDaemonLacks) {
 
   EXPECT_EQ(to_text(check_rights(rights, {review(true), review(true)}, "kube-system"), false),
             "✓ the daemon's account has all its rights\n");
-  EXPECT_THAT(to_text(check_rights(rights, {review(true), review(false)}, "kube-system"), false),
-              HasSubstr("✗ the daemon's account may not patch pods/status: kubectl apply"));
+  EXPECT_THAT(
+      to_text(check_rights(rights, {review(true), review(false)}, "kube-system"), false),
+      HasSubstr("✗ the daemon's account lacks the right to patch pods/status: kubectl apply"));
   EXPECT_EQ(check_rights(rights, {Error(Errc::kDenied, "no")}, "kube-system").front().verdict,
             Verdict::kUnknown);
 }

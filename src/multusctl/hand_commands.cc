@@ -57,7 +57,8 @@ constexpr std::array kCommands = {
         .summary = "show, retry or give up DELs that have not succeeded",
         .description =
             "A pending DEL is one that failed or reached no daemon; the daemon retries it until it "
-            "succeeds. `list` shows how the last attempt of each ended. `retry` runs one, or all, "
+            "succeeds, or for ten minutes if its ADD had failed, too. `list` shows how the last "
+            "attempt of each ended. `retry` runs one, or all, "
             "now. `drop` gives one up: no plugin runs, what its plugins hold (addresses, links) "
             "stays until it is freed by hand, and the daemon removes its records. An ID may be "
             "shortened as long as only one pending DEL begins with it.\n\n"

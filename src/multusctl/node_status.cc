@@ -148,8 +148,9 @@ Result<PluginNames> plugins_of(const std::vector<NodeStatus>& nodes) {
   for (const NodeStatus& node : nodes) {
     if (!node.status) return Error(Errc::kUnavailable, cat("node ", node.node, ": ", node.why));
     if (json::as_array(node.status->find("plugins")) == nullptr) {
-      return Error(Errc::kUnavailable,
-                   cat("node ", node.node, ": the daemon does not say which it has"));
+      return Error(Errc::kUnavailable, cat("node ", node.node,
+                                           ": the daemon does not list its plugins: it cannot see "
+                                           "their directory, or is an older version"));
     }
     for (std::string& name : texts_at(*node.status, "plugins")) all.insert(std::move(name));
   }

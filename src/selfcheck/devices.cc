@@ -59,7 +59,7 @@ Findings check_devices(const std::vector<DeviceNeed>& needs, const Error& failur
   if (needs.empty()) return {};
   return {{.severity = Severity::kWarning,
            .check = kDevices,
-           .what = cat("the kubelet does not tell which devices there are: ", failure.text()),
+           .what = cat("cannot read from the kubelet which devices there are: ", failure.text()),
            .why = cat("Pods that ask for ", excerpt(needs.front().network),
                       " may get no device, and then do not start"),
            .advice = "Mount the kubelet's folder into the daemon's pod, and set kubeletDir if it "

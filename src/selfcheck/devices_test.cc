@@ -49,7 +49,7 @@ TEST(CheckDevices, OfAKubeletThatIsNotThereMattersOnlyToThoseThatNeedIt) {
   EXPECT_THAT(check_devices({}, absent), IsEmpty());
   EXPECT_THAT(
       lines(check_devices({{"default/x", "a.org/nic"}}, absent)),
-      ElementsAre(HasSubstr("the kubelet does not tell which devices there are: no such file")));
+      ElementsAre(HasSubstr("cannot read from the kubelet which devices there are: no such file")));
 }
 
 TEST(CheckDevices, TellsTwentyThingsAtMost) {

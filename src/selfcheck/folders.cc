@@ -130,15 +130,15 @@ Findings judge_descriptors(std::uint64_t limit) {
 
 Findings judge_control_group(bool is_killed_as_one) {
   if (!is_killed_as_one) return {};
-  return {
-      {.severity = Severity::kWarning,
-       .check = kResources,
-       .what = "memory.oom.group of the daemon's control group is 1, and the daemon may not "
-               "change it",
-       .why = "When a plugin takes too much memory, the kernel kills the daemon, too, and every "
-              "pod that is just starting waits for the next one",
-       .advice = "Set singleProcessOOMKill: true in the kubelet's configuration (1.32 or newer), "
-                 "mount /sys/fs/cgroup writable, or raise the memory limit"}};
+  return {{.severity = Severity::kWarning,
+           .check = kResources,
+           .what = "memory.oom.group of the daemon's control group is 1, and the daemon cannot "
+                   "change it",
+           .why = "When a plugin takes too much memory, the kernel also kills the daemon, and pods "
+                  "that start wait until it runs again",
+           .advice =
+               "Set singleProcessOOMKill: true in the kubelet's configuration (1.32 or newer), "
+               "mount /sys/fs/cgroup writable, or raise the memory limit"}};
 }
 
 }  // namespace mnet::selfcheck

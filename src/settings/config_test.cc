@@ -89,7 +89,7 @@ TEST(ParseConfig, TurnsHotplugOnByTrueOrAnObject) {
 
 TEST(ParseConfig, WarnsOfMembersOfHotplugThatDoNotExist) {
   EXPECT_THAT(parse_config(R"({"hotplug":{"worker":2}})")->warnings,
-              testing::ElementsAre("hotplug: there is no member \"worker\""));
+              testing::ElementsAre("hotplug: unknown member \"worker\" has no effect"));
 }
 
 TEST(ParseConfig, NamesTheKeyOfAWrongType) {

@@ -43,7 +43,8 @@ void warn_of_unknown(const json::Object& object, std::vector<std::string>& warni
     const bool is_known = std::ranges::any_of(
         daemon_members("hotplug"),
         [&key](std::string_view member) { return json::is_spelling_of(key, member); });
-    if (!is_known) warnings.push_back(cat("hotplug: there is no member ", go_quoted(key)));
+    if (!is_known)
+      warnings.push_back(cat("hotplug: unknown member ", go_quoted(key), " has no effect"));
   }
 }
 

@@ -36,7 +36,7 @@ bool is_record(std::string_view file) {
 }
 
 Error no_record(std::string_view file) {
-  return Error(Errc::kInvalid, cat("no pending DEL can be called ", go_quoted(file)));
+  return Error(Errc::kInvalid, cat("not the name of a pending DEL's file: ", go_quoted(file)));
 }
 
 // None if the file is gone by now.

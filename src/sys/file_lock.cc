@@ -46,7 +46,8 @@ Result<FileLock> try_within(const std::function<Result<std::optional<FileLock>>(
   for (;;) {
     MNET_TRY(auto&& lock, once());
     if (lock) return *std::move(lock);
-    if (stops && stops()) return Error(Errc::kCancelled, cat("lock ", path, ": told to stop"));
+    if (stops && stops())
+      return Error(Errc::kCancelled, cat("lock ", path, ": interrupted by a stop signal"));
     if (std::chrono::steady_clock::now() >= end) {
       return Error(Errc::kTimeout,
                    cat("lock ", path, ": another process has held it for too long"));

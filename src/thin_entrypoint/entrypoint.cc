@@ -45,7 +45,7 @@ Result<void> check_place(std::string_view flag, const std::string& path, bool is
   };
   if (::stat(path.c_str(), &status) != 0) return refused(errno_text(errno));
   if (S_ISDIR(status.st_mode) == is_folder) return {};
-  return refused(is_folder ? "not a directory" : "it is a directory");
+  return refused(is_folder ? "it is not a directory" : "it is a directory");
 }
 
 // Whether a multus-daemon has written it, which takes this program's place on the node and is not

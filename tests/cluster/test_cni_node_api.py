@@ -426,7 +426,7 @@ def test_only_the_end_of_its_daemonset_takes_everything_away(shipped, cni):
     assert "is another one now" in run_until(lambda: (
         shipped.kubectl("-n", "kube-system", "delete", "daemonset", "multus-cni-node"),
         shipped.kubectl("apply", "-f", DEPLOY / "cni-node" / "multus-cni.yaml")))
-    assert "may not be read any more" in run_until(
+    assert "is forbidden now" in run_until(
         lambda: shipped.kubectl("-n", "kube-system", "delete", "rolebinding", "multus-cni"))
 
 

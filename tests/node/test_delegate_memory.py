@@ -85,7 +85,7 @@ def test_sixty_pods_with_delegates_of_55_mb_in_the_shipped_limit(group, host, da
     for text in first.values():
         assert "the kernel killed it because memory ran out" in text, text
     known = shipped.kills
-    daemon.wait_log("plugin .* took .* MiB of memory: each run of it counts for 2 slots")
+    daemon.wait_log("plugin .* took .* MiB of memory: from now on each run takes 2 of the maxDelegates slots")
     # From now on their size is known: none is killed.
     assert {answer.status for answer in all_at_once(daemon, "DEL", config, pod, names).values()} == {200}
     again = all_at_once(daemon, "ADD", config, pod, names)

@@ -315,7 +315,7 @@ def test_a_channel_belongs_to_one(start, tmp_path):
 
     # What the first one has handled is not the second one's previous value.
     second.wait_values(("a", ""), ("b", ""))
-    second.wait_said("warning: its last value was of `file ")
+    second.wait_said("warning: the stored value belongs to another target, `file ")
     third = start("file", str(tmp_path / "a"))
     until(lambda: third.out.read_text().count("Waiting for another") == 2, "the third one waits, too")
     assert third.stop() == 0

@@ -193,7 +193,7 @@ def test_a_port_that_is_taken_is_waited_for_in_idleness(host, daemons):
                         stdout=subprocess.PIPE)
     assert holder.stdout.readline() == b"held\n"
     daemon = daemons(metricsPort=metrics.PORT)
-    daemon.wait_log(r"\[error\] metrics: .*address already in use")
+    daemon.wait_log(r"\[error\] cannot listen for metrics: .*address already in use")
     before = cpu_seconds(daemon.pid)
 
     time.sleep(13)  # tried again after 10 to 12 s, which nothing tells
@@ -202,7 +202,7 @@ def test_a_port_that_is_taken_is_waited_for_in_idleness(host, daemons):
     holder.wait()
 
     assert spent < 0.5
-    assert daemon.log.count("[error] metrics: ") == 1
+    assert daemon.log.count("[error] cannot listen for metrics: ") == 1
     assert daemon.answers()
     until(lambda: metrics.fetch(host), "metrics")
     assert metrics.page(host).value("multus_ready") == 1

@@ -46,7 +46,7 @@ def test_a_missing_definition_right_or_label_is_named_with_the_command_that_mend
     kubectl("delete", "clusterrolebinding", "multus")
     rights = outside("doctor")
     assert rights.exit == 1
-    obey(rights.hint("the daemon's account may not get pods"))
+    obey(rights.hint("the daemon's account lacks the right to get pods"))
     kubectl("label", "namespace", "kube-system", "pod-security.kubernetes.io/enforce=restricted")
     level = outside("doctor")
     obey(level.hint("Pod Security keeps the daemons"))

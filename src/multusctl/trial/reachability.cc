@@ -106,7 +106,7 @@ class Judgement {
     if (unasked.empty()) return;
     out_.notes.push_back(
         cat("whether stations other than these pods use their addresses was not "
-            "asked: the pods may not use ARP (",
+            "asked: the pods are not allowed to use ARP (",
             unasked, "); runtimes allow it with the capability NET_RAW"));
   }
 
@@ -134,7 +134,7 @@ class Judgement {
       }
       const std::string by = json::text_at(*echo, {"by"});
       if (!by.empty() && by != stations_[to].pod) {
-        passage.why = cat(excerpt(by), " answered instead");
+        passage.why = cat("the address is also used by ", excerpt(by));
         passage.state = "duplicate-address";
       }
     }
