@@ -105,12 +105,15 @@ void KubeSource::cancel() {
   definition_reads_.cancel();
 }
 
-// The stored pod, if it is the right one. A pod that is cut must be read, unless it will do.
+// A copy of the stored pod, if it is the right one: the watch changes the stored one in place, but
+// not while a request has it in hands (kube/store.h). A pod that is cut must be read, unless it
+// will do.
 model::PodObjectPtr KubeSource::stored(const attach::PodLookup& lookup) const {
   if (lookup.newest) return nullptr;
-  model::PodObjectPtr pod = pods_.find(lookup.ns, lookup.name);
+  const model::PodObjectPtr pod = pods_.find(lookup.ns, lookup.name);
   if (pod == nullptr || !pod->fits(lookup.uid)) return nullptr;
-  return !pod->is_cut || lookup.may_be_cut ? pod : nullptr;
+  if (pod->is_cut && !lookup.may_be_cut) return nullptr;
+  return std::make_shared<const model::PodObject>(*pod);
 }
 
 aio::Task<model::PodObjectPtr> KubeSource::wait_stored(attach::PodLookup lookup,

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "aio/group.h"
@@ -39,38 +40,58 @@ TEST(KubeSource, ALookupThatIsMadeOnceIsNotRepeated) {
   EXPECT_EQ(server.asked().size(), 1u);
 }
 
-// A server whose watch is behind its storage.
-TEST(KubeSource, ReadsTheNewestPodThoughItRemembersOne) {
-  const auto pod = [](std::string_view version) {
-    return cat(R"({"metadata":{"namespace":"n","name":"a","uid":"u","resourceVersion":")", version,
-               R"("},"spec":{"nodeName":"node1"}})");
-  };
-  aio::asio::io_context loop;  // outlives the connections
-  const kube::FakeApi server([&](Peer& peer, const RawRequest& request) {
-    if (!request.target().contains("watch=true")) return peer.answer(200, pod("9"));
+std::string pod_at(std::string_view version) {
+  return cat(R"({"metadata":{"namespace":"n","name":"a","uid":"u","resourceVersion":")", version,
+             R"("},"spec":{"nodeName":"node1"}})");
+}
+
+// A server whose watch tells of version 5 of a pod, and whose storage has 9.
+class KubeSourceOfOnePod : public testing::Test {
+ protected:
+  void SetUp() override {
+    following_.spawn("stores", source_.follow());
+    ASSERT_TRUE(aio::run(loop_, source_.wait_synced(std::chrono::steady_clock::now() + 1h)));
+  }
+  void TearDown() override {
+    following_.cancel();
+    (void)aio::run(loop_, following_.join());
+  }
+
+  aio::asio::io_context loop_;  // outlives the connections
+  const kube::FakeApi server_{[](Peer& peer, const RawRequest& request) {
+    if (!request.target().contains("watch=true")) return peer.answer(200, pod_at("9"));
     peer.begin_chunks();
     if (request.target().starts_with(kube::kPodsPath)) {
-      peer.chunk(cat(R"({"type":"ADDED","object":)", pod("5"), "}\n"));
+      peer.chunk(cat(R"({"type":"ADDED","object":)", pod_at("5"), "}\n"));
     }
     peer.chunk(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"6",)"
                R"("annotations":{"k8s.io/initial-events-end":"true"}}}})"
                "\n");
     peer.wait_for_close();
-  });
-  KubeSource source(loop.get_executor(), server.client(), {.node_name = "node1"}, Log());
-  aio::Group following(loop.get_executor(), Log());
-  following.spawn("stores", source.follow());
-  ASSERT_TRUE(aio::run(loop, source.wait_synced(std::chrono::steady_clock::now() + 1h)));
+  }};
+  KubeSource source_{loop_.get_executor(), server_.client(), {.node_name = "node1"}, Log()};
+  aio::Group following_{loop_.get_executor(), Log()};
+};
 
-  const auto known = aio::run(loop, source.find_pod({.ns = "n", .name = "a", .uid = "u"}));
+TEST_F(KubeSourceOfOnePod, ReadsTheNewestPodThoughItRemembersOne) {
+  const auto known = aio::run(loop_, source_.find_pod({.ns = "n", .name = "a", .uid = "u"}));
   const auto newest =
-      aio::run(loop, source.find_pod({.ns = "n", .name = "a", .uid = "u", .newest = true}));
-  following.cancel();
-  (void)aio::run(loop, following.join());
+      aio::run(loop_, source_.find_pod({.ns = "n", .name = "a", .uid = "u", .newest = true}));
 
   ASSERT_TRUE(known.has_value() && newest.has_value());
   EXPECT_EQ((*known)->resource_version, "5");
   EXPECT_EQ((*newest)->resource_version, "9");
+}
+
+// A pod in other hands is replaced when the watch tells of a change; the new one would lie between
+// the blocks of requests and keep these pages (0047).
+TEST_F(KubeSourceOfOnePod, LeavesThePodItRemembersToTheWatch) {
+  const auto found = aio::run(loop_, source_.find_pod({.ns = "n", .name = "a", .uid = "u"}));
+
+  ASSERT_TRUE(found.has_value());
+  const auto remembered = source_.pods().find("n", "a");
+  EXPECT_EQ(**found, *remembered);
+  EXPECT_EQ(remembered.use_count(), 2);  // the store's, and ours
 }
 
 // 03, 2.13: people and scripts search for these lines.

@@ -328,11 +328,11 @@ aio::Task<void> Daemon::note_orphans_ended() {
   co_return std::move(ended);
 }
 
-// While requests run, what they free is what the next ones take.
+// While requests run, what they free is what the next ones take. Events go out after them.
 aio::Task<void> Daemon::give_memory_back() {
   for (std::uint64_t seen = 0;;) {
     MNET_CO_TRY_VOID(co_await aio::sleep_for(kRest));
-    const std::uint64_t work = assembly_.arrivals.count() + assembly_.objects.readings();
+    const std::uint64_t work = assembly_.arrivals.count() + assembly_.objects.requests_made();
     const bool rests = assembly_.requests.running() == 0 && assembly_.requests.waiting() == 0;
     if (rests && std::exchange(seen, work) != work) give_back_memory();
   }

@@ -151,10 +151,7 @@ model::PodObjectPtr Objects::find_pod(const std::string& ns, const std::string& 
   return kube_ ? kube_->pods().find(ns, name) : folder_->snapshot()->find_pod(ns, name);
 }
 
-std::uint64_t Objects::readings() const {
-  if (!kube_) return 0;
-  return kube_->pod_watch().counters().lists + kube_->network_watch().counters().lists;
-}
+std::uint64_t Objects::requests_made() const { return kube_ ? kube_->api().requests_made() : 0; }
 
 aio::Task<void> Objects::follow() {
   if (folder_) return folder_->follow();

@@ -65,8 +65,8 @@ class Objects {
   model::PodObjectPtr find_pod(const std::string& ns, const std::string& name) const;
   // Those of this node.
   std::vector<model::PodObjectPtr> pods() const;
-  // How often everything was read anew, so far.
-  std::uint64_t readings() const;
+  // Of the API server, so far: lists, statuses and events among them.
+  std::uint64_t requests_made() const;
 
   // The certificate of this node stays as it is: another daemon renews it.
   void stop_renewal();

@@ -1,5 +1,6 @@
 #include "manifests/events.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -7,13 +8,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/dns_name.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/random_number.h"
 #include "base/result.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -33,20 +34,20 @@ std::string hex(std::uint64_t number) {
   return {digits, end};
 }
 
-// Version 4, variant 1 (RFC 4122).
-std::string random_uuid() {
-  const auto group = [](std::size_t width) {
-    return hex(random_number() | 1ull << 63).substr(1, width);
-  };
-  return cat(group(8), "-", group(4), "-4", group(3), "-", "89ab"[random_number() % 4], group(3),
-             "-", group(12));
+// In the form of version 4, variant 1 (RFC 4122): the same one for the same text.
+std::string uuid_of(std::string_view text) {
+  const std::string digits = sha256_hex(text);
+  return cat(digits.substr(0, 8), "-", digits.substr(8, 4), "-4", digits.substr(12, 3), "-a",
+             digits.substr(15, 3), "-", digits.substr(18, 12));
 }
 
-std::string name_of(const std::string& pod, std::chrono::system_clock::time_point time) {
-  const auto since = time.time_since_epoch();
+// The same whenever the event is repeated.
+std::string name_of(const std::string& pod, const Sha256::Digest& event,
+                    std::chrono::system_clock::time_point first) {
+  const auto since = first.time_since_epoch();
   const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
   std::string name = cat(pod, ".", hex(static_cast<std::uint64_t>(nanoseconds)));
-  return is_dns_subdomain(name) ? name : random_uuid();
+  return is_dns_subdomain(name) ? name : uuid_of(cat(name, event[0], event[1]));
 }
 
 json::Object reference_to(const PodRef& pod) {
@@ -67,16 +68,17 @@ EventFile::EventFile(const std::string& folder, Log log, const WallClock* clock,
       max_bytes_(max_bytes) {}
 
 void EventFile::append(const Event& event) {
-  const Seen& seen = see(event);
+  const Seen seen = see(event);
   const json::Object object{
       {"apiVersion", "v1"},
       {"kind", "Event"},
-      {"metadata", json::Object{{"namespace", event.pod.ns}, {"name", seen.name}}},
+      {"metadata", json::Object{{"namespace", event.pod.ns},
+                                {"name", name_of(event.pod.name, seen.event, seen.first)}}},
       {"involvedObject", reference_to(event.pod)},
       {"reason", event.reason},
       {"message", event.message},
       {"source", json::Object{{"component", "multus"}}},
-      {"firstTimestamp", seen.first_time},
+      {"firstTimestamp", rfc3339_utc(seen.first)},
       {"lastTimestamp", rfc3339_utc(clock_->now())},
       {"count", seen.count},
       {"type", event.type},
@@ -86,18 +88,17 @@ void EventFile::append(const Event& event) {
   reported_ = false;
 }
 
-const EventFile::Seen& EventFile::see(const Event& event) {
-  std::string key = sha256_hex(cat(event.pod.ns, "/", event.pod.name, "/", event.pod.uid, "/",
-                                   event.type, "/", event.reason, "/", event.message));
-  // All at once is simple, and costs a few repeats their count.
-  if (seen_.size() >= kMostRemembered && !seen_.contains(key)) seen_.clear();
-  Seen& seen = seen_[std::move(key)];
-  if (seen.count == 0) {
-    seen.name = name_of(event.pod.name, clock_->now());
-    seen.first_time = rfc3339_utc(clock_->now());
+EventFile::Seen EventFile::see(const Event& event) {
+  const Sha256::Digest hash = sha256(cat(event.pod.ns, "/", event.pod.name, "/", event.pod.uid, "/",
+                                         event.type, "/", event.reason, "/", event.message));
+  const auto known = std::ranges::find(seen_, hash, &Seen::event);
+  if (known != seen_.end()) {
+    ++known->count;
+    return *known;
   }
-  ++seen.count;
-  return seen;
+  // All at once is simple, and costs a few repeats their count.
+  if (seen_.size() >= kMostRemembered) seen_.clear();
+  return seen_.emplace_back(Seen{.event = hash, .first = clock_->now(), .count = 1});
 }
 
 Result<void> EventFile::write(const std::string& line) {

@@ -2,15 +2,17 @@
 // in the shape of a core v1 Event (02, 5.6).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/sha256.h"
 #include "json/json.h"
 #include "manifests/objects.h"
 #include "sys/append_file.h"
@@ -45,10 +47,11 @@ class EventFile {
 
  private:
   struct Seen {
-    std::string name, first_time;
+    Sha256::Digest event = {};  // pod, type, reason and message
+    std::chrono::system_clock::time_point first = {};
     std::int64_t count = 0;
   };
-  const Seen& see(const Event& event);
+  Seen see(const Event& event);
   Result<void> write(const std::string& line);
   void report(const Event& event, const Error& why);
 
@@ -56,7 +59,9 @@ class EventFile {
   const Log log_;
   const WallClock* const clock_;
   const std::size_t max_bytes_;
-  std::map<std::string, Seen> seen_;       // by the hash of pod, type, reason and message
+  // In one block: one by one they would lie between the blocks of requests and keep these pages
+  // (0047).
+  std::vector<Seen> seen_;
   std::unique_ptr<sys::AppendFile> file_;  // nullptr: not open
   bool reported_ = false;
 };

@@ -4,7 +4,9 @@ import collections
 import concurrent.futures
 import json
 
-from harness.machine.proc import pss
+import pytest
+
+from harness.machine.proc import own_memory, pss
 from harness.machine.wait import until
 from harness.node.cni import environment
 from harness.node.daemon import body
@@ -49,6 +51,25 @@ def test_a_burst_of_adds_loses_and_doubles_nothing(node, space, fake, cluster):
     assert collections.Counter(event["involvedObject"]["name"] for event in space.events()) == dict.fromkeys(pods, 1)
 
     assert {answer.status for answer in add_all(node, conf, pods, "DEL").values()} == {200}
+
+
+@pytest.mark.without_sanitizers  # they take memory themselves
+def test_the_memory_of_a_burst_of_pods_is_given_back(node, space, fake):
+    """The watch tells of each pod's new status while requests run. What it put in the place of the pods kept the pages of the whole burst."""
+    conf = netconf_from_files(node.host, fake.network("cluster"), type="multus-shim")
+    space.add_network("extra", config=json.dumps(fake.network("extra")))
+    pods = space.add_many(space.add_pod, [f"p{number}" for number in range(COUNT)], networks="extra")
+    node.host.add_pod("all")
+    daemon = node.start()
+    idle = own_memory(daemon.pid)
+
+    for command in ("ADD", "DEL"):
+        assert {answer.status for answer in add_all(node, conf, pods, command).values()} == {200}
+
+    busy = own_memory(daemon.pid)
+    until(lambda: own_memory(daemon.pid) - idle <= 2 << 20,
+          lambda: f"2 MiB more than {idle >> 10} KiB; {busy >> 10} KiB after the last answer, {own_memory(daemon.pid) >> 10} now", 60)
+    print(f"{idle >> 10} KiB idle, {busy >> 10} KiB after {COUNT} pods, {own_memory(daemon.pid) >> 10} KiB at rest")
 
 
 def test_the_daemon_knows_250_pods_and_1000_networks_in_little_memory(node, space):
