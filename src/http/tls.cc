@@ -141,10 +141,9 @@ class TlsStream final : public ByteStream {
 
   aio::Task<std::string> read(aio::Deadline deadline) override {
     for (;;) {
-      std::array<char, 16u << 10> buffer;
-      const int count = SSL_read(ssl_.get(), buffer.data(), static_cast<int>(buffer.size()));
-      if (count > 0) co_return std::string(buffer.data(), static_cast<std::size_t>(count));
-      const int why = SSL_get_error(ssl_.get(), count);
+      std::string bytes;
+      const int why = decrypt(bytes);
+      if (why == SSL_ERROR_NONE) co_return bytes;
       if (why == SSL_ERROR_ZERO_RETURN) co_return std::string();
       if (why != SSL_ERROR_WANT_READ) co_return distrust();
       MNET_CO_TRY_VOID(co_await flush(deadline));  // an answer to a key update
@@ -175,6 +174,14 @@ class TlsStream final : public ByteStream {
     const int count = BIO_read(out, bytes.data(), static_cast<int>(bytes.size()));
     bytes.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
     co_return co_await connection_->write(std::move(bytes), deadline);
+  }
+
+  // Outside of read(), whose frame would have the buffer: a watch waits in there for ever.
+  int decrypt(std::string& bytes) {
+    std::array<char, 16u << 10> buffer;
+    const int count = SSL_read(ssl_.get(), buffer.data(), static_cast<int>(buffer.size()));
+    if (count > 0) bytes.assign(buffer.data(), static_cast<std::size_t>(count));
+    return SSL_get_error(ssl_.get(), count);
   }
 
   // False at the end of the connection.
