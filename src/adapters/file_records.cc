@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "adapters/netns_links.h"
-#include "aio/all.h"
+#include "aio/blocking_pool.h"
 #include "aio/failpoint.h"
 #include "aio/task.h"
 #include "attach/ports.h"
@@ -87,20 +87,20 @@ Result<std::vector<std::string>> sweep_results(const std::string& cni_dir,
   return removed;
 }
 
-Result<void> first_failure(std::vector<Result<void>> ended) {
+// A disk takes several syncs in little more than the time of one. The first error is returned.
+Result<void> sync_all(aio::BlockingPool& pool,
+                      std::vector<std::move_only_function<Result<void>()>> syncs) {
+  std::vector<Result<void>> ended(syncs.size());
+  std::vector<aio::BlockingPool::Part> parts;
+  parts.reserve(syncs.size());
+  for (std::size_t i = 0; i < syncs.size(); ++i) {
+    parts.emplace_back([&sync = syncs[i], &end = ended[i]] { end = sync(); });
+  }
+  pool.side_by_side(std::move(parts));
   for (Result<void>& each : ended) {
     if (!each) return std::move(each);
   }
   return {};
-}
-
-// A disk takes several syncs in little more than the time of one. The first error is returned.
-aio::Task<void> side_by_side(std::vector<aio::Task<void>> tasks) {
-  if (tasks.size() == 1) {
-    co_return co_await std::move(tasks.front());
-  }
-  auto ended = co_await aio::all(std::move(tasks));
-  co_return first_failure(std::move(ended));
 }
 
 Result<void> write_scratch(const std::string& cni_dir, const std::string& container_id,
@@ -155,6 +155,35 @@ LastFiles write_last(const attach::AddEnd& end) {
   return done;
 }
 
+std::vector<std::move_only_function<Result<void>()>> syncs_of(
+    const std::string& cni_dir, const std::vector<cni::CacheKey>& results) {
+  std::vector<std::move_only_function<Result<void>()>> syncs;
+  for (const cni::CacheKey& key : results) {
+    syncs.emplace_back([&] { return store::ResultCache(cni_dir).sync(key); });
+  }
+  return syncs;
+}
+
+// Everything is in place before the first sync, so that the file system has one change to make
+// durable and not one for each file: a node's disk takes milliseconds for each.
+attach::AddEnded write_and_sync_last(aio::BlockingPool& pool, const attach::AddEnd& end) {
+  LastFiles written = write_last(end);
+  attach::AddEnded ended{
+      .result = std::move(written.result), .synced = {}, .record = std::move(written.record)};
+  if (!ended.result) return ended;
+  std::vector<cni::CacheKey> results = end.in_place;
+  if (written.key) results.push_back(*std::move(written.key));
+  auto syncs = syncs_of(end.cni_dir, results);
+  if (ended.record) {
+    syncs.emplace_back([&]() -> Result<void> {
+      ended.record = store::AttachmentRecords(end.cni_dir).sync(end.container_id);
+      return {};
+    });
+  }
+  ended.synced = sync_all(pool, std::move(syncs));
+  return ended;
+}
+
 Result<attach::CacheListing> listing_of(Result<store::ResultCache::Listing> found) {
   if (!found) return std::move(found).error();
   return attach::CacheListing{.entries = std::move(found->entries),
@@ -200,6 +229,18 @@ attach::RecordsDone remove_files(const std::string& cni_dir, const std::string& 
   return done;
 }
 
+// The results went before, in place; one wait for the disk is enough for all.
+attach::RecordsDone remove_and_sync(aio::BlockingPool& pool, const std::string& cni_dir,
+                                    const std::string& container_id) {
+  attach::RecordsDone done = remove_files(cni_dir, container_id);
+  if (!done.scratch) return done;
+  std::vector<std::move_only_function<Result<void>()>> syncs;
+  syncs.emplace_back([&] { return store::ScratchFiles(cni_dir).sync(container_id); });
+  syncs.emplace_back([&] { return store::ResultCache(cni_dir).sync_removals(); });
+  done.scratch = sync_all(pool, std::move(syncs));
+  return done;
+}
+
 Result<std::vector<std::string>> list_containers(const std::string& cni_dir) {
   MNET_TRY(auto&& containers, store::ScratchFiles(cni_dir).list());
   MNET_TRY(auto&& recorded, store::AttachmentRecords(cni_dir).list());
@@ -222,52 +263,24 @@ aio::Task<attach::AddStarted> FileRecords::begin_add(attach::AddStart start) {
   });
 }
 
-std::vector<aio::Task<void>> FileRecords::syncs(const std::string& cni_dir,
-                                                std::vector<cni::CacheKey> keys) {
-  std::vector<aio::Task<void>> tasks;
-  tasks.reserve(keys.size() + 1);
-  for (cni::CacheKey& key : keys) {
-    tasks.push_back(pool_.run(
-        [cni_dir, key = std::move(key)] { return store::ResultCache(cni_dir).sync(key); }));
-  }
-  return tasks;
-}
-
 aio::Task<void> FileRecords::sync(std::string cni_dir, std::string container_id,
                                   std::vector<cni::CacheKey> results) {
-  auto tasks = syncs(cni_dir, std::move(results));
-  tasks.push_back(pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
-    return store::ScratchFiles(cni_dir).sync(container_id);
-  }));
-  return side_by_side(std::move(tasks));
+  return pool_.run([&pool = pool_, cni_dir = std::move(cni_dir),
+                    container_id = std::move(container_id),
+                    results = std::move(results)]() -> Result<void> {
+    auto syncs = syncs_of(cni_dir, results);
+    syncs.emplace_back([&] { return store::ScratchFiles(cni_dir).sync(container_id); });
+    return sync_all(pool, std::move(syncs));
+  });
 }
 
-// Everything is in place before the first sync, so that the file system has one change to make
-// durable and not one for each file: a node's disk takes milliseconds for each.
 aio::Task<attach::AddEnded> FileRecords::end_add(attach::AddEnd end) {
-  const std::string cni_dir = end.cni_dir, container_id = end.container_id;
-  std::vector<cni::CacheKey> results = std::exchange(end.in_place, {});
-  MNET_CO_TRY(auto&& written, co_await pool_.run([end = std::move(end)]() -> Result<LastFiles> {
-    return write_last(end);
-  }));
-  attach::AddEnded ended{
-      .result = std::move(written.result), .synced = {}, .record = std::move(written.record)};
-  if (!ended.result) co_return ended;
-  if (written.key) results.push_back(*std::move(written.key));
-
-  auto tasks = syncs(cni_dir, std::move(results));
-  const bool has_record = ended.record.has_value();
-  if (has_record) {
-    tasks.push_back(pool_.run(
-        [cni_dir, container_id] { return store::AttachmentRecords(cni_dir).sync(container_id); }));
-  }
-  auto synced = co_await aio::all(std::move(tasks));
-  if (has_record) {
-    ended.record = std::move(synced.back());
-    synced.pop_back();
-  }
-  ended.synced = first_failure(std::move(synced));
-  if (!ended.synced) co_return ended;
+  MNET_CO_TRY(
+      auto&& ended,
+      co_await pool_.run([&pool = pool_, end = std::move(end)]() -> Result<attach::AddEnded> {
+        return write_and_sync_last(pool, end);
+      }));
+  if (!ended.result || !ended.synced) co_return ended;
   MNET_FAILPOINT("sync-after-results");
   co_return ended;
 }
@@ -320,19 +333,11 @@ aio::Task<void> FileRecords::settle_status(std::string cni_dir, std::string cont
   });
 }
 
-// The results went before, in place; one wait for the disk is enough for all.
 aio::Task<attach::RecordsDone> FileRecords::remove(std::string cni_dir, std::string container_id) {
-  MNET_CO_TRY(auto&& done,
-              co_await pool_.run([cni_dir, container_id]() -> Result<attach::RecordsDone> {
-                return remove_files(cni_dir, container_id);
-              }));
-  if (!done.scratch) co_return done;
-  std::vector<aio::Task<void>> tasks;
-  tasks.push_back(pool_.run(
-      [cni_dir, container_id] { return store::ScratchFiles(cni_dir).sync(container_id); }));
-  tasks.push_back(pool_.run([cni_dir] { return store::ResultCache(cni_dir).sync_removals(); }));
-  done.scratch = co_await side_by_side(std::move(tasks));
-  co_return done;
+  return pool_.run([&pool = pool_, cni_dir = std::move(cni_dir),
+                    container_id = std::move(container_id)]() -> Result<attach::RecordsDone> {
+    return remove_and_sync(pool, cni_dir, container_id);
+  });
 }
 
 aio::Task<void> FileRecords::edit_routes(std::string cni_dir, cni::CacheKey key,

@@ -53,8 +53,6 @@ class FileRecords : public attach::Records, public chain::Results, public attach
                        std::string body) override;
 
  private:
-  std::vector<aio::Task<void>> syncs(const std::string& cni_dir, std::vector<cni::CacheKey> keys);
-
   aio::BlockingPool& pool_;
   std::string mount_namespace_;
 };

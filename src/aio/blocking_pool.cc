@@ -119,6 +119,51 @@ void BlockingPool::submit(Job job) {
   if (refused) refused(false);
 }
 
+namespace {
+
+// Calls that several threads take from, each the next one that no other has taken.
+class Parts {
+ public:
+  explicit Parts(std::vector<BlockingPool::Part> parts)
+      : parts_(std::move(parts)), left_(parts_.size()) {}
+
+  void take() {
+    std::unique_lock lock(mutex_);
+    while (next_ < parts_.size()) {
+      BlockingPool::Part& part = parts_[next_++];
+      lock.unlock();
+      part();
+      lock.lock();
+      if (--left_ == 0) ended_.notify_all();
+    }
+  }
+  // A part that is not taken here runs already: no thread waits for one that has not begun.
+  void take_and_wait() {
+    take();
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [this] { return left_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::vector<BlockingPool::Part> parts_;
+  std::size_t next_ = 0, left_;
+};
+
+}  // namespace
+
+void BlockingPool::side_by_side(std::vector<Part> parts) {
+  const std::size_t helpers = parts.empty() ? 0 : parts.size() - 1;
+  const auto shared = std::make_shared<Parts>(std::move(parts));
+  for (std::size_t i = 0; i < helpers; ++i) {
+    submit([shared](bool has_thread) {
+      if (has_thread) shared->take();
+    });
+  }
+  shared->take_and_wait();
+}
+
 std::size_t BlockingPool::threads() const {
   const std::lock_guard lock(state_->mutex);
   return state_->threads.size();

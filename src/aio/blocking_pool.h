@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "aio/task.h"
 
@@ -53,6 +54,11 @@ class BlockingPool {
     // It has a value: the handler runs only after it was set.
     co_return *std::move(outcome);
   }
+
+  // For a call on one of the threads: makes these calls, which must not throw, on its own thread
+  // and on others that have nothing to do, and ends when all have ended. The loop hears of nothing.
+  using Part = std::move_only_function<void()>;
+  void side_by_side(std::vector<Part> parts);
 
   // Threads that exist now; for tests.
   std::size_t threads() const;

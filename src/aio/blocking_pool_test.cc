@@ -96,6 +96,10 @@ TEST(BlockingPool, RunsManyCallsOnFewThreads) {
   EXPECT_LE(pool.threads(), 3u);
 }
 
+Task<std::vector<Result<int>>> all_of(std::vector<Task<int>> tasks) {
+  co_return co_await all(std::move(tasks));
+}
+
 Task<int> meet(BlockingPool* pool, std::shared_ptr<std::latch> latch) {
   std::vector<Task<int>> tasks;
   for (int i = 0; i < 2; ++i) {
@@ -113,6 +117,44 @@ TEST(BlockingPool, RunsCallsSideBySide) {
   BlockingPool pool(2);
 
   EXPECT_EQ(run(loop, meet(&pool, std::make_shared<std::latch>(2))).value(), 2);
+}
+
+std::vector<BlockingPool::Part> parts_of(int count, std::function<void()> each) {
+  std::vector<BlockingPool::Part> parts;
+  for (int i = 0; i < count; ++i) parts.emplace_back(each);
+  return parts;
+}
+
+TEST(BlockingPool, MakesThePartsOfACallSideBySide) {
+  asio::io_context loop;
+  BlockingPool pool(2);
+  std::latch both(2);
+
+  auto ended = run(loop, call(&pool, [&]() -> Result<int> {
+                     pool.side_by_side(parts_of(2, [&both] { both.arrive_and_wait(); }));
+                     return 1;
+                   }));
+
+  EXPECT_TRUE(ended.has_value());
+}
+
+TEST(BlockingPool, MakesThePartsOfManyCallsOnFewThreads) {
+  asio::io_context loop;
+  BlockingPool pool(2);
+  std::atomic<int> made = 0;
+  std::vector<Task<int>> tasks;
+  for (int i = 0; i < 100; ++i) {
+    tasks.push_back(call(&pool, [&]() -> Result<int> {
+      const int before = made;
+      pool.side_by_side(parts_of(5, [&made] { ++made; }));
+      return made - before;
+    }));
+  }
+
+  const auto ended = run(loop, all_of(std::move(tasks)));
+
+  EXPECT_EQ(made, 500);
+  for (const auto& own : ended.value()) EXPECT_GE(own.value(), 5);
 }
 
 TEST(BlockingPool, BlocksSignalsInItsThreads) {
