@@ -167,25 +167,25 @@ std::string bracketed(const std::vector<std::string>& items) {
 }
 
 std::string to_base64(std::string_view bytes) {
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+  std::string out((bytes.size() + 2) / 3 * 4, '=');
+  char* to = out.data();
+  for (std::size_t i = 0; i < bytes.size(); i += 3, to += 4) {
     const std::size_t left = bytes.size() - i;
     const auto byte = [&](std::size_t k) -> std::uint32_t {
       return k < left ? static_cast<unsigned char>(bytes[i + k]) : 0;
     };
     const std::uint32_t bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
-    out += kBase64[bits >> 18];
-    out += kBase64[(bits >> 12) & 63];
-    out += left > 1 ? kBase64[(bits >> 6) & 63] : '=';
-    out += left > 2 ? kBase64[bits & 63] : '=';
+    to[0] = kBase64[bits >> 18];
+    to[1] = kBase64[(bits >> 12) & 63];
+    if (left > 1) to[2] = kBase64[(bits >> 6) & 63];
+    if (left > 2) to[3] = kBase64[bits & 63];
   }
   return out;
 }
 
 bool from_base64(std::string_view text, std::string& bytes) {
-  bytes.clear();
-  bytes.reserve(text.size() / 4 * 3);
+  bytes.resize(text.size() / 4 * 3 + 2);  // at the end without what line breaks and padding took
+  char* to = bytes.data();
   std::uint32_t bits = 0;
   int digits = 0;
   int padding = 0;
@@ -200,19 +200,15 @@ bool from_base64(std::string_view text, std::string& bytes) {
     if (digit < 0 || padding > 0) return false;
     bits = (bits << 6) | static_cast<std::uint32_t>(digit);
     if (++digits == 4) {
-      for (const int shift : {16, 8, 0}) bytes += static_cast<char>((bits >> shift) & 0xFF);
+      for (const int shift : {16, 8, 0}) *to++ = static_cast<char>((bits >> shift) & 0xFF);
       bits = 0;
       digits = 0;
     }
   }
-  if (digits == 0) return padding == 0;
-  if (digits + padding != 4) return false;
-  if (digits == 2) {
-    bytes += static_cast<char>((bits >> 4) & 0xFF);
-  } else {
-    bytes += static_cast<char>((bits >> 10) & 0xFF);
-    bytes += static_cast<char>((bits >> 2) & 0xFF);
-  }
+  if (digits + padding != (digits == 0 ? 0 : 4)) return false;
+  if (digits > 0) *to++ = static_cast<char>((bits >> (digits == 2 ? 4 : 10)) & 0xFF);
+  if (digits == 3) *to++ = static_cast<char>((bits >> 2) & 0xFF);
+  bytes.resize(static_cast<std::size_t>(to - bytes.data()));
   return true;
 }
 

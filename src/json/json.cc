@@ -96,6 +96,8 @@ bool is_spelling_of(std::string_view key, std::string_view known) {
   if (key.size() <= known.size()) return equal_ignoring_case(key, known);
   // Only letters beyond ASCII, of three bytes at most, make it longer. Tenants write long keys.
   if (key.size() > 3 * known.size()) return false;
+  const bool begins_in_ascii = static_cast<unsigned char>(key.front()) < 0x80;
+  if (begins_in_ascii && !equal_ignoring_case(key.substr(0, 1), known.substr(0, 1))) return false;
   if (std::ranges::all_of(key, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
     return false;
   }
