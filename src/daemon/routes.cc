@@ -34,6 +34,8 @@ namespace {
 // A body up to this size is read on arrival, a larger one only when it is its turn (03, 2.11).
 constexpr std::uint64_t kReadOnArrival = 64u << 10;
 
+constexpr std::string_view kKeepAlive = "keep-alive";
+
 // In the place of the pod's namespace while the body is unread. No namespace has such a name, so
 // these requests share with each other alone.
 constexpr std::string_view kUnread = "/unread";
@@ -184,6 +186,10 @@ aio::Task<http::Response> Routes::probe(std::shared_ptr<http::Exchange> exchange
   if (!why.empty()) {
     response.status = 500;
     response.headers = {{std::string(kNotReadyHeader), std::move(why)}};
+  }
+  // Our shim sends its request on the same connection.
+  if (exchange->header("Connection").value_or("") == kKeepAlive) {
+    response.headers.emplace_back("Connection", kKeepAlive);
   }
   count(*exchange, route->path, response);
   co_return response;

@@ -70,6 +70,21 @@ TEST(Routes, AnswersProbesWhateverTheirBody) {
   }
 }
 
+// Our shim then sends its request there.
+TEST(Routes, KeepsTheConnectionOfAProbeThatAsksForIt) {
+  TestService service;
+  for (const char* path : {"/healthz", "/readyz"}) {
+    http::RawClient client(service.socket());
+    client.send(cat("POST ", path, " HTTP/1.1\r\nHost: d\r\nContent-Length: 4\r\n",
+                    "Connection: keep-alive\r\n\r\nnull"));
+    EXPECT_THAT(client.read_until("\r\n\r\n"), HasSubstr("\r\nConnection: keep-alive\r\n"));
+
+    client.send("GET /healthz HTTP/1.1\r\nHost: d\r\n\r\n");
+    EXPECT_THAT(client.read_all(),
+                AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("\r\nConnection: close\r\n")));
+  }
+}
+
 TEST(Routes, RefusesOtherMethods) {
   TestService service;
   for (const char* path : {"/cni", "/delegate", "/healthz", "/readyz"}) {

@@ -42,6 +42,7 @@ constexpr std::size_t kReadBytes = 64u << 10;
 constexpr std::size_t kWriteBytes = 64u << 10;
 // Chunk sizes and trailers wait in the buffer until they are complete; no honest peer sends more.
 constexpr std::size_t kMaxChunkLine = 64u << 10;
+constexpr std::string_view kConnection = "Connection";
 
 // One for all connections: it is never held across a wait.
 std::array<char, kReadBytes>& receive_buffer() {
@@ -258,16 +259,31 @@ asio::awaitable<bool> Connection::write_all(std::string head, std::string body) 
 }
 
 asio::awaitable<void> Connection::answer() {
-  std::string head = response_head(*response_, message_.head().is_1_1, WallClock::system().now());
+  // A small body that the handler did not read has mostly arrived already.
+  if (auto used = message_.take_body(unread_, limits_.drain_bytes)) unread_.erase(0, *used);
+  const bool is_kept = may_be_kept();
+  std::erase_if(response_->headers,
+                [](const auto& header) { return equal_ignoring_case(header.first, kConnection); });
+  std::string head =
+      response_head(*response_, message_.head().is_1_1, is_kept, WallClock::system().now());
   if (method() == "HEAD") response_->body.clear();
   const bool sent = co_await write_all(std::move(head), std::move(response_->body));
   if (!sent) co_return;
   if (sent_) std::exchange(sent_, nullptr)();
+  if (is_kept) {
+    kept_.emplace(std::move(socket_));
+    co_return;
+  }
   boost::system::error_code ignored;
   socket_.shutdown(Socket::shutdown_send, ignored);
-  // A small body that the handler did not read has mostly arrived already.
-  if (auto used = message_.take_body(unread_, limits_.drain_bytes)) unread_.erase(0, *used);
   if (!message_.done() || !unread_.empty()) co_await discard_rest();
+}
+
+// Where the handler wishes it, with the header, and nothing of this request is left.
+bool Connection::may_be_kept() const {
+  const std::string* wish = find_header(response_->headers, kConnection);
+  return wish != nullptr && *wish == "keep-alive" && message_.head().is_1_1 && message_.done() &&
+         unread_.empty() && !watching_ && !is_last_;
 }
 
 asio::awaitable<void> Connection::discard_rest() {
@@ -295,6 +311,7 @@ void Connection::empty_queue() {
 }
 
 void Connection::hurry(Limits::Time grace) {
+  is_last_ = true;
   if (message_.has_head()) return;
   head_deadline_ = std::min(head_deadline_, Clock::now() + grace);
   watchdog_.arm(head_deadline_);

@@ -1,4 +1,4 @@
-// One accepted connection: reads one request, calls the handler, answers, closes.
+// One request on an accepted connection: reads it, calls the handler, answers, closes.
 #pragma once
 
 #include <boost/asio/generic/stream_protocol.hpp>
@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "http/http.h"
 #include "http/message.h"
@@ -24,10 +25,13 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   // The handler, limits and log must outlive it.
   Connection(Socket socket, const Handler& handler, const Limits& limits, const Log& log);
 
-  // The whole life of the connection. The caller must hold the connection until this ends.
+  // From the request to the end of its answer. The caller must hold the connection until this ends.
   aio::asio::awaitable<void> run();
+  // After run(): the socket, if the client may send another request on it.
+  std::optional<Socket> take_kept() { return std::exchange(kept_, std::nullopt); }
 
-  // If the end of the headers has not arrived yet, it must arrive within `grace`.
+  // If the end of the headers has not arrived yet, it must arrive within `grace`. There is no other
+  // request.
   void hurry(Limits::Time grace);
   // Closes the socket. The owner of run() then cancels that.
   void cut();
@@ -62,6 +66,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   void conclude(Result<Response>&& handled);
   void blame(const std::exception& defect);
   aio::asio::awaitable<void> answer();
+  bool may_be_kept() const;
   aio::asio::awaitable<void> discard_rest();
   void empty_queue();
   Error refuse(int status, Error why);
@@ -82,6 +87,8 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   bool body_wanted_ = false;
   bool input_ended_ = false;
   bool cut_ = false;
+  bool is_last_ = false;  // the server stops
+  std::optional<Socket> kept_;
   // The server's own answer until the handler has ended, then the handler's. Behind a pointer,
   // because most open connections have none yet.
   std::unique_ptr<Response> response_;

@@ -74,13 +74,14 @@ std::string http_date(std::chrono::system_clock::time_point time) {
              two(utc.tm_hour), ":", two(utc.tm_min), ":", two(utc.tm_sec), " GMT");
 }
 
-std::string response_head(const Response& response, bool to_1_1,
+std::string response_head(const Response& response, bool to_1_1, bool keeps,
                           std::chrono::system_clock::time_point now) {
   std::string head = cat(to_1_1 ? "HTTP/1.1 " : "HTTP/1.0 ", response.status, " ",
                          reason_of(response.status), "\r\nDate: ", http_date(now), "\r\n");
   if (!response.content_type.empty()) head += cat("Content-Type: ", response.content_type, "\r\n");
   for (const auto& [name, value] : response.headers) head += cat(name, ": ", value, "\r\n");
-  head += cat("Content-Length: ", response.body.size(), "\r\nConnection: close\r\n\r\n");
+  head += cat("Content-Length: ", response.body.size(),
+              "\r\nConnection: ", keeps ? "keep-alive" : "close", "\r\n\r\n");
   return head;
 }
 

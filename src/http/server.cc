@@ -82,6 +82,7 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   void accept_last(Listener& listener);
   void close_listeners();
   void start(int fd, int family);
+  void serve_request(Socket socket);
   static aio::Task<void> run_connection(std::shared_ptr<Impl> self,
                                         std::shared_ptr<Connection> connection);
   void cut_all();
@@ -166,8 +167,13 @@ void Server::Impl::start(int fd, int family) {
     return;
   }
   (void)owned.release();
+  serve_request(std::move(socket));
+}
+
+void Server::Impl::serve_request(Socket socket) {
   auto connection = std::make_shared<Connection>(std::move(socket), handler, limits, log);
   connections.insert(connection);
+  if (stopping) connection->hurry(limits.drain_time);
   serving.spawn("http connection", run_connection(shared_from_this(), connection));
 }
 
@@ -175,6 +181,7 @@ aio::Task<void> Server::Impl::run_connection(std::shared_ptr<Impl> self,
                                              std::shared_ptr<Connection> connection) {
   co_await connection->run();
   self->connections.erase(connection);
+  if (auto socket = connection->take_kept()) self->serve_request(*std::move(socket));
   self->room.notify_all();
   co_return Result<void>();
 }

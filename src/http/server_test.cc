@@ -86,6 +86,39 @@ TEST(Server, FramesEveryAnswerExactly) {
   EXPECT_EQ(body_of(answer), "POST /cni null");
 }
 
+// Answers as ignore_body() does, and would take another request.
+aio::Task<Response> keep(std::shared_ptr<Exchange>) {
+  Response response;
+  response.body = "ok";
+  response.headers = {{"Connection", "keep-alive"}};
+  co_return response;
+}
+
+std::size_t count_in(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(Server, TakesAnotherRequestWhereTheHandlerWishesIt) {
+  TestServer server(keep);
+  RawClient client(server.path());
+
+  for (const char* body : {"", "null"}) {
+    ASSERT_TRUE(client.send(post("/readyz", body)));
+    EXPECT_THAT(client.read_until("\r\n\r\nok"), HasSubstr("\r\nConnection: keep-alive\r\n"));
+  }
+}
+
+TEST(Server, ClosesAConnectionOnWhichMoreCameThanItsRequest) {
+  TestServer server(keep);
+
+  const std::string answer = talk(server.path(), post("/readyz", "") + post("/readyz", ""));
+
+  EXPECT_EQ(count_in(answer, "HTTP/1.1 200 OK"), 1u);
+  EXPECT_THAT(answer, HasSubstr("\r\nConnection: close\r\n"));
+}
+
 TEST(Server, TakesRequestsInEveryFormItMust) {
   TestServer server(echo);
   const std::vector<std::pair<std::string, std::string>> cases = {

@@ -74,7 +74,8 @@ int connect_to(int fd, const std::string& socket) {
 std::string request_text(const Post& what) {
   return cat("POST ", what.path, " HTTP/1.1\r\nHost: dummy\r\nContent-Type: application/json\r\n",
              "Content-Length: ", what.body.size(), "\r\n", wire::kRequestIdHeader, ": ",
-             what.request_id, "\r\nConnection: close\r\n\r\n", what.body);
+             what.request_id, "\r\nConnection: ", what.is_last ? "close" : "keep-alive", "\r\n\r\n",
+             what.body);
 }
 
 Result<void> send_all(int fd, std::string_view bytes, Deadline deadline) {
@@ -128,19 +129,23 @@ Result<Connection> Connection::open(const std::string& socket, Deadline deadline
   return Connection(std::move(fd));
 }
 
-Result<Response> Connection::post(const Post& what) && {
-  const sys::UniqueFd fd = std::move(fd_);
+Result<Response> Connection::post(const Post& what) {
   std::optional<Error> write_error;
-  if (auto sent = send_all(fd.get(), request_text(what), what.sent_by); !sent) {
+  if (auto sent = send_all(fd_.get(), request_text(what), what.sent_by); !sent) {
     if (!is_other_side_gone(sent.error())) return not_sent(what.path, sent.error());
     // It may have answered before it closed: too large a body is refused early.
     write_error = std::move(sent).error();
   }
   ResponseReader reader;
-  auto received = receive(fd.get(), reader, what.answered_by);
+  auto received = receive(fd_.get(), reader, what.answered_by);
   if (received) return std::move(reader).take();
   if (reader.has_head()) return std::move(received).error().wrap("failed to read CNI result");
   return not_sent(what.path, write_error ? *write_error : received.error());
+}
+
+bool Connection::is_quiet() const {
+  pollfd asked{.fd = fd_.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&asked, 1, 0) == 0;
 }
 
 }  // namespace mnet::shim

@@ -1,4 +1,4 @@
-// A connection to the daemon's socket: one POST, one answer, each wait with an end. Blocking.
+// A connection to the daemon's socket: POSTs and their answers, each wait with an end. Blocking.
 #pragma once
 
 #include <chrono>
@@ -23,6 +23,7 @@ struct Post {
   std::string request_id;  // goes into the header X-Request-Id
   Deadline sent_by;
   Deadline answered_by;
+  bool is_last = true;  // the daemon may close the connection
 };
 
 // Errors read as Go's HTTP client words them; a passed deadline has the code kTimeout.
@@ -31,9 +32,11 @@ class Connection {
   // `dial unix <path>: connect: …`. Nothing was sent when this fails.
   static Result<Connection> open(const std::string& socket, Deadline deadline);
 
-  // The complete answer, whatever its status. One post per connection. Once called, bytes may have
-  // reached the daemon: a failed one must not be repeated unless the work may be.
-  Result<Response> post(const Post& what) &&;
+  // The complete answer, whatever its status; the last one if it says so. Once called, bytes may
+  // have reached the daemon: a failed one must not be repeated unless the work may be.
+  Result<Response> post(const Post& what);
+  // Whether the other side has neither closed it nor said anything.
+  bool is_quiet() const;
 
  private:
   explicit Connection(sys::UniqueFd fd) : fd_(std::move(fd)) {}

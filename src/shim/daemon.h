@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -39,15 +40,21 @@ class Daemon {
     Limits::Time one_check;
     Limits::Time between_checks;
   };
-  // Asks until the daemon is as wanted and a connection to it stands. The error is the last cause.
+  // Asks until the daemon is as wanted and a connection to it stands: the one of the last question,
+  // where the daemon keeps that. The error is the last cause.
   Result<Connection> reach(Wanted wanted, const Patience& patience) const;
 
   Result<Response> send(Connection connection, std::string body, Deadline sent_by,
                         Deadline answered_by) const;
 
  private:
-  Result<Response> probe(const std::string& path, Deadline deadline) const;
-  Result<void> check(Wanted wanted, Deadline deadline) const;
+  // What was asked, and on which connection, if that can be used again.
+  struct Probed {
+    Response answer;
+    std::optional<Connection> connection;
+  };
+  Result<Probed> probe(const std::string& path, Deadline deadline) const;
+  Result<std::optional<Connection>> check(Wanted wanted, Deadline deadline) const;
 
   std::string socket_;
   std::string request_id_;

@@ -63,6 +63,10 @@ class FakeDaemon {
     thread_.join();
   }
 
+  int connections() const {
+    const std::lock_guard lock(mutex_);
+    return connections_;
+  }
   std::vector<Seen> seen(std::string_view path) const {
     const std::lock_guard lock(mutex_);
     std::vector<Seen> out;
@@ -94,28 +98,37 @@ class FakeDaemon {
   void serve() {
     while (wait_for(listener_.get(), POLLIN)) {
       const sys::UniqueFd peer(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      if (peer) serve_one(peer.get());
+      if (!peer) continue;
+      {
+        const std::lock_guard lock(mutex_);
+        ++connections_;
+      }
+      while (serve_one(peer.get())) {
+      }
     }
   }
 
-  void serve_one(int peer) {
+  // Whether the client may send another request.
+  bool serve_one(int peer) {
     std::string text;
-    if (!read_until(peer, text, [&] { return text.contains("\r\n\r\n"); })) return;
+    if (!read_until(peer, text, [&] { return text.contains("\r\n\r\n"); })) return false;
     const std::size_t head_size = text.find("\r\n\r\n") + 4;
     const std::string head = text.substr(0, head_size);
     const std::string path = head.substr(5, head.find(' ', 5) - 5);
     const Reply reply = next_reply(path);
     if (reply.is_body_read &&
         !read_until(peer, text, [&] { return text.size() >= head_size + length_in(head); })) {
-      return;
+      return false;
     }
     {
       const std::lock_guard lock(mutex_);
       seen_.push_back({path, head, text.substr(head_size)});
     }
-    if (reply.delay_ms > 0 && !wait_for(-1, 0, reply.delay_ms)) return;
+    if (reply.delay_ms > 0 && !wait_for(-1, 0, reply.delay_ms)) return false;
     send_reply(peer, reply);
     if (reply.is_kept_open) wait_for(peer, POLLIN | POLLRDHUP);
+    return is_probe(path) && reply.bytes.starts_with("HTTP/1.1") &&
+           !reply.bytes.contains("Connection: close") && reply.bytes.ends_with("\r\n\r\n");
   }
 
   template <typename Done>
@@ -137,11 +150,12 @@ class FakeDaemon {
                                    : std::strtoul(head.c_str() + at + kName.size(), nullptr, 10);
   }
 
+  static bool is_probe(std::string_view path) { return path == "/readyz" || path == "/healthz"; }
+
   Reply next_reply(const std::string& path) {
     const auto found = script_.find(path);
     if (found == script_.end()) {
-      const bool is_probe = path == "/readyz" || path == "/healthz";
-      return {.bytes = http(is_probe ? 200 : 404, "")};
+      return {.bytes = http(is_probe(path) ? 200 : 404, "")};
     }
     Reply reply = found->second.front();
     if (found->second.size() > 1) found->second.erase(found->second.begin());
@@ -162,6 +176,7 @@ class FakeDaemon {
   sys::UniqueFd listener_, stop_read_, stop_write_;
   mutable std::mutex mutex_;
   std::vector<Seen> seen_;
+  int connections_ = 0;
   std::thread thread_;
 };
 

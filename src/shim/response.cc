@@ -30,6 +30,7 @@ Result<void> ResponseReader::feed(std::string_view bytes) {
   while (!bytes.empty() && state_ != State::kDone) {
     MNET_TRY_VOID(reads_lines() ? take_line(bytes) : take_data(bytes));
   }
+  if (!bytes.empty()) response_.is_last = true;  // more than it should have sent
   return {};
 }
 
@@ -106,6 +107,8 @@ Result<void> ResponseReader::read_status(std::string_view line) {
     return malformed("response", line.substr(0, 200));
   }
   response_.status = static_cast<int>(*status);
+  is_1_1_ = version == "HTTP/1.1 ";
+  says_close_ = false;
   chunked_ = false;
   length_.reset();
   state_ = State::kHeader;
@@ -120,6 +123,7 @@ Result<void> ResponseReader::read_header(std::string_view line) {
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = trim(line.substr(colon + 1));
   if (equal_ignoring_case(name, "Content-Length")) return read_length(value);
+  if (equal_ignoring_case(name, "Connection")) says_close_ = equal_ignoring_case(value, "close");
   if (equal_ignoring_case(name, "Transfer-Encoding")) {
     if (!equal_ignoring_case(value, "chunked")) return malformed("transfer encoding", value);
     chunked_ = true;
@@ -143,6 +147,7 @@ Result<void> ResponseReader::read_chunk_size(std::string_view line) {
 }
 
 void ResponseReader::start_body() {
+  response_.is_last = !is_1_1_ || says_close_ || !(chunked_ || length_);
   if (response_.status < 200) {
     state_ = State::kStatusLine;  // the real answer follows
   } else if (response_.status == 204 || response_.status == 304) {

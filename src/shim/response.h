@@ -15,6 +15,7 @@ namespace mnet::shim {
 struct Response {
   int status = 0;
   std::string body;
+  bool is_last = true;  // the other side takes no further request on this connection
 };
 
 // Understands Content-Length, chunked and read-until-close bodies, skips 1xx responses, and bounds
@@ -63,6 +64,8 @@ class ResponseReader {
   bool started_ = false;
   std::string line_;            // the beginning of a line whose end has not come yet
   std::size_t head_bytes_ = 0;  // of all lines so far
+  bool is_1_1_ = false;
+  bool says_close_ = false;
   bool chunked_ = false;
   std::optional<std::size_t> length_;
   std::size_t left_ = 0;  // of the body, or of the chunk

@@ -152,15 +152,51 @@ TEST_F(Shim, PostsANullProbeAndThenTheRequest) {
   ASSERT_THAT(daemon.seen("/readyz"), SizeIs(1));
   EXPECT_EQ(daemon.seen("/readyz")[0].head,
             "POST /readyz HTTP/1.1\r\nHost: dummy\r\nContent-Type: application/json\r\n"
-            "Content-Length: 4\r\nX-Request-Id: 0000000000000abc\r\nConnection: close\r\n\r\n");
+            "Content-Length: 4\r\nX-Request-Id: 0000000000000abc\r\n"
+            "Connection: keep-alive\r\n\r\n");
   EXPECT_EQ(daemon.seen("/readyz")[0].body, "null");
   ASSERT_THAT(daemon.seen("/cni"), SizeIs(1));
   EXPECT_THAT(daemon.seen("/cni")[0].head, HasSubstr("X-Request-Id: 0000000000000abc\r\n"));
+  EXPECT_THAT(daemon.seen("/cni")[0].head, HasSubstr("\r\nConnection: close\r\n"));
   const auto sent = wire::parse_request(daemon.seen("/cni")[0].body);
   ASSERT_TRUE(sent.has_value());
   EXPECT_EQ(*sent->find_env("CNI_COMMAND"), "ADD");
   EXPECT_EQ(sent->find_env("HOME"), nullptr);
   EXPECT_THAT(sent->config, StartsWith(R"({"name":"n","daemonSocketDir":)"));
+}
+
+// As our daemon and Go's server answer. A daemon that closes is connected to again.
+TEST_F(Shim, SendsTheRequestOnTheConnectionOfTheProbeIfTheDaemonKeepsIt) {
+  struct Case {
+    std::string answer;
+    int connections;
+  };
+  const Case cases[] = {
+      {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n", 1},
+      {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 1},
+      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 1},
+      {http(200, ""), 2},
+      {"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", 2},
+  };
+  for (const auto& [answer, connections] : cases) {
+    const FakeDaemon daemon(
+        socket(), {{"/readyz", {{.bytes = answer}}}, {"/cni", {{.bytes = http(200, kResult)}}}});
+
+    EXPECT_EQ(run("ADD", config(), long_limits()).exit, 0) << answer;
+
+    EXPECT_EQ(daemon.connections(), connections) << answer;
+    ::unlink(socket().c_str());
+  }
+}
+
+TEST_F(Shim, ConnectsAgainIfTheDaemonSaysMoreThanItsAnswer) {
+  const FakeDaemon daemon(
+      socket(), {{"/readyz", {{.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nrubbish"}}},
+                 {"/cni", {{.bytes = http(200, kResult)}}}});
+
+  EXPECT_EQ(run("ADD", config(), long_limits()).exit, 0);
+
+  EXPECT_THAT(daemon.seen("/cni"), SizeIs(1));
 }
 
 // 02, 3.3: neither daemon nor files are touched at the word of a tenant's text.
