@@ -23,7 +23,7 @@ class Locks {
   Result<std::shared_ptr<void>> lock_one(const std::string& container_id);
 
  private:
-  std::string cni_dir_;  // of a GC
+  std::string cni_dir_, folder_;  // of a GC
   sys::FileLock directory_;
   sys::FileLock container_;
 };

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import signal
 
 import pytest
 from harness.machine.host import PLUGIN_DIR, PROGRAMS
@@ -158,6 +159,22 @@ def test_gc_waits_for_what_runs(host, thin, fake, pod):
 
     assert fake.order() == ["ADD a", "GC a"]
     assert thin.delete(conf, pod).ok
+
+
+def test_a_user_who_may_read_the_folder_of_records_locks_nobody_out(host, thin, fake, pod):
+    """A kubelet that makes it for a volume makes it readable for all."""
+    conf = netconf(fake.conf("cluster"), type="multus")
+    host.path(CNI_DIR).mkdir(parents=True)
+    host.path(CNI_DIR).chmod(0o755)
+    user = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups"]
+    holder = host.spawn(*user, "flock", CNI_DIR, "sleep", "600")
+    until(lambda: host.run("flock", "--nonblock", CNI_DIR, "true", check=False).returncode == 1, "the user has the lock")
+
+    assert thin.add(conf, pod, timeout=20).ok
+    assert host.run(*user, "flock", "--nonblock", f"{CNI_DIR}/_locks", "true", check=False).returncode == 66, "it cannot be opened"
+    assert thin.gc({**conf, "cniVersion": "1.1.0"}, timeout=20).ok
+    assert thin.delete(conf, pod, timeout=20).ok
+    holder.signal(signal.SIGKILL)
 
 
 def test_a_slow_gc_of_many_networks_holds_up_others_for_one_of_them(host, thin, fake, pod):
