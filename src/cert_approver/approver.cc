@@ -27,6 +27,7 @@
 #include "json/json.h"
 #include "kube/kube.h"
 #include "kube/list_reader.h"
+#include "kube/pages.h"
 #include "kube/sink.h"
 #include "kube/watch_event.h"
 
@@ -310,15 +311,16 @@ aio::Task<void> Approver::rescan_for_ever() {
 }
 
 aio::Task<void> Approver::rescan() {
-  std::string continuation;
-  do {
-    const std::string path = cat(
-        certs::kRequestsPath, "?fieldSelector=", kube::query_value(selector()), "&limit=", kPage,
-        continuation.empty() ? "" : "&continue=", kube::query_value(continuation));
-    MNET_CO_TRY(auto&& end, co_await scan_page(path));
-    continuation = end.continuation;
-  } while (!continuation.empty());
-  co_return Result<void>();
+  const std::string path =
+      cat(certs::kRequestsPath, "?fieldSelector=", kube::query_value(selector()), "&limit=", kPage);
+  std::string query;
+  kube::Pages pages;
+  for (;;) {
+    MNET_CO_TRY(auto&& end, co_await scan_page(cat(path, query)));
+    MNET_CO_TRY(const bool goes_on, pages.go_on(end.continuation));
+    if (!goes_on) co_return Result<void>();
+    query = cat("&continue=", kube::query_value(end.continuation));
+  }
 }
 
 aio::Task<kube::ListEnd> Approver::scan_page(std::string path) {

@@ -60,6 +60,7 @@ std::string object_text(const std::string& name, const std::string& node,
 class Requests {
  public:
   std::function<int(const RawRequest&)> refuses = [](const RawRequest&) { return 0; };
+  bool is_endless = false;  // each page of the list names another one
 
   void add(const std::string& name, const std::string& node = "node1") {
     const std::lock_guard lock(mutex_);
@@ -109,8 +110,8 @@ class Requests {
   void list(Peer& peer) {
     std::vector<std::string> items;
     for (const auto& [name, object] : objects_) items.push_back(object);
-    peer.answer(200,
-                cat(R"({"metadata":{"resourceVersion":"9"},"items":[)", join(items, ","), "]}"));
+    peer.answer(200, cat(R"({"metadata":{"resourceVersion":"9","continue":")",
+                         is_endless ? "again" : "", R"("},"items":[)", join(items, ","), "]}"));
   }
   void one(Peer& peer, const RawRequest& request) {
     const std::string target = request.target();
@@ -248,6 +249,22 @@ TEST_F(ApproverTest, SaysOnceWhyItLeavesAloneWhatItCannotRead) {
   const std::size_t at = lines_->text().find(said);
   ASSERT_NE(at, std::string::npos) << lines_->text();
   EXPECT_EQ(lines_->text().find(said, at + 1), std::string::npos) << lines_->text();
+}
+
+TEST_F(ApproverTest, DoesNotFollowAListWithoutEnd) {
+  requests_.is_endless = true;
+  settings_.rescan = 5ms;
+  std::atomic<std::size_t> lists = 0;
+  requests_.refuses = [&lists](const RawRequest& request) {
+    if (request.target().find("limit=") != std::string::npos) ++lists;
+    return 0;
+  };
+
+  start();
+
+  ASSERT_TRUE(becomes([&] { return approver_->counters().failures > 0 || lists > 100; }));
+  EXPECT_LE(lists.load(), 2 * (approver_->counters().failures + 1)) << "two pages of each scan";
+  EXPECT_TRUE(lines_->has("the server's list has no end"));
 }
 
 // A client that may make requests may make them as large as the server allows; nothing is kept of

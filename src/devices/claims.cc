@@ -23,6 +23,10 @@
 namespace mnet::devices {
 namespace {
 
+// Of all claims of a pod: the API allows 32 for each.
+constexpr std::size_t kMostAllocated = 32 * PodClaims::kMost;
+constexpr std::size_t kLongestName = 253;
+
 // The objects in a list; the API would have refused anything else.
 std::vector<const json::Object*> objects_in(const json::Value* list) {
   std::vector<const json::Object*> out;
@@ -103,6 +107,14 @@ Result<std::vector<ClaimedDevices::Allocated>> ClaimedDevices::parse_allocation(
                    .device = {.driver = json::text_at(*one, {"driver"}),
                               .pool = json::text_at(*one, {"pool"}),
                               .name = json::text_at(*one, {"device"})}});
+    const auto& [driver, pool, device] = out.back().device;
+    const std::size_t longest =
+        std::max({out.back().request.size(), driver.size(), pool.size(), device.size()});
+    if (longest > kLongestName || out.size() > kMostAllocated) {
+      return Error(Errc::kProtocol, cat("claim ", name,
+                                        " has more devices, or longer names, than "
+                                        "the API allows"));
+    }
   }
   return out;
 }
@@ -179,8 +191,14 @@ Result<void> ClaimedDevices::add_extended(const PodClaims& claims,
 aio::Task<DeviceIds> ClaimedDevices::add_to(DeviceIds devices, PodClaims claims) {
   std::vector<std::vector<Allocated>> of_claims;
   std::vector<Allocated> extended;
+  std::size_t count = 0;
   for (const std::string& name : claims.names) {
     MNET_CO_TRY(auto&& allocated, co_await fetch_allocation(name));
+    count += allocated.size();
+    if (count > kMostAllocated) {
+      co_return Error(Errc::kProtocol,
+                      cat("the pod's claims have more than ", kMostAllocated, " devices"));
+    }
     of_claims.push_back(std::move(allocated));
   }
   if (!claims.extended.empty()) {

@@ -132,5 +132,21 @@ TEST_F(ClaimsTest, ThatAreMissingOrNotAllocatedAreErrors) {
   EXPECT_THAT(*devices(pod), IsEmpty());
 }
 
+TEST_F(ClaimsTest, OfMoreThanTheApiAllowsAreNotRead) {
+  const char* pod = R"({"spec.resourceClaims":[{"name":"c","resourceClaimName":"c"}]})";
+  objects_.allocate("c", std::vector<std::string>(8193, "1"));
+  EXPECT_THAT(devices(pod).error().text(), HasSubstr("than the API allows"));
+  objects_.allocate("c", {std::string(254, 'x')});
+  EXPECT_THAT(devices(pod).error().text(), HasSubstr("than the API allows"));
+
+  objects_.allocate("c", std::vector<std::string>(5000, "1"));
+  objects_.allocate("d", std::vector<std::string>(5000, "1"));
+  EXPECT_THAT(devices(R"({"spec.resourceClaims":[{"name":"c","resourceClaimName":"c"},
+                            {"name":"d","resourceClaimName":"d"}]})")
+                  .error()
+                  .text(),
+              HasSubstr("more than 8192 devices"));
+}
+
 }  // namespace
 }  // namespace mnet::devices

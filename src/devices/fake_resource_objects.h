@@ -37,7 +37,7 @@ class FakeResourceObjects : public ResourceObjects {
     const std::size_t at = from.empty() ? 0 : std::stoul(from);
     SlicePage page;
     if (at < all.size()) page.items.emplace_back(*json::parse_object(all[at]));
-    if (at + 1 < all.size()) page.next = std::to_string(at + 1);
+    if (at + 1 < all.size() || is_endless) page.next = std::to_string(at + 1);
     co_return page;
   }
 
@@ -67,6 +67,7 @@ class FakeResourceObjects : public ResourceObjects {
   std::map<std::string, std::vector<std::string>> slices;  // by selector
   std::set<std::string> failing;                           // selectors
   aio::Event may_answer;                                   // lists wait for it
+  bool is_endless = false;                                 // each page names another one
   std::vector<std::string> asked;
 };
 

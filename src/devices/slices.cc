@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,12 +21,17 @@
 #include "devices/resource_objects.h"
 #include "json/at.h"
 #include "json/json.h"
+#include "kube/pages.h"
 
 namespace mnet::devices {
 namespace {
 
+// The API allows 64 bytes.
+constexpr std::size_t kLongestAttribute = 4096;
+
 std::string attribute(const json::Object& device, std::string_view name) {
-  return json::text_at(device, {"attributes", name, "string"});
+  const std::string* text = json::as_string(json::find_at(device, {"attributes", name, "string"}));
+  return text == nullptr || text->size() > kLongestAttribute ? std::string() : *text;
 }
 
 std::int64_t integer(const json::Value* value) {
@@ -32,17 +39,21 @@ std::int64_t integer(const json::Value* value) {
   return number == nullptr ? 0 : number->as_int64().value_or(0);
 }
 
-// If a pool has several generations only the newest counts, also for devices that it lacks.
+// If a pool has several generations only the newest counts, also for devices that it lacks. Keeps
+// nothing of other pools: the server decides how many there are.
 class SliceReader {
  public:
-  explicit SliceReader(std::set<DraDevice> wanted) : wanted_(std::move(wanted)) {}
+  explicit SliceReader(std::set<DraDevice> wanted) : wanted_(std::move(wanted)) {
+    for (const DraDevice& one : wanted_) generations_.try_emplace(one.pool);
+  }
 
   void read(const json::Object& slice) {
     const std::string driver = json::text_at(slice, {"spec", "driver"});
     const std::string pool = json::text_at(slice, {"spec", "pool", "name"});
     const std::int64_t generation = integer(json::find_at(slice, {"spec", "pool", "generation"}));
-    std::int64_t& newest = generations_.try_emplace(pool, generation).first->second;
-    newest = std::max(newest, generation);
+    const auto known = generations_.find(pool);
+    if (known == generations_.end()) return;
+    known->second = std::max(known->second.value_or(generation), generation);
     const json::Array* devices = json::as_array(json::find_at(slice, {"spec", "devices"}));
     if (devices == nullptr) return;
     for (const json::Value& value : *devices) {
@@ -76,7 +87,7 @@ class SliceReader {
   }
 
   const std::set<DraDevice> wanted_;
-  std::map<std::string, std::int64_t> generations_;  // the newest of each pool
+  std::map<std::string, std::optional<std::int64_t>> generations_;  // the newest of each pool
   std::map<DraDevice, Found> found_;
 };
 
@@ -147,14 +158,16 @@ aio::Task<DraDevices> Slices::list_of(Publisher publisher, std::set<DraDevice> w
 aio::Task<DraDevices> Slices::list_selected(std::string selector, std::set<DraDevice> wanted) {
   SliceReader reader(std::move(wanted));
   std::string from;
-  do {
+  kube::Pages pages;
+  for (;;) {
     MNET_CO_TRY(auto&& page, co_await objects_.list_slices(selector, from));
     for (const json::Value& item : page.items) {
       if (item.as_object() != nullptr) reader.read(*item.as_object());
     }
+    MNET_CO_TRY(const bool goes_on, pages.go_on(page.next));
+    if (!goes_on) co_return reader.finish();
     from = std::move(page.next);
-  } while (!from.empty());
-  co_return reader.finish();
+  }
 }
 
 }  // namespace mnet::devices

@@ -27,6 +27,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr const char* kOfNode = "spec.nodeName=node1,spec.driver=d";
 constexpr const char* kOfNone = "spec.nodeName=,spec.driver=d";
@@ -127,6 +128,16 @@ TEST_F(SlicesTest, AreNotListedForNoDevice) {
   ASSERT_TRUE(found.has_value());
   EXPECT_THAT(*found, IsEmpty());
   EXPECT_THAT(objects_.asked, IsEmpty());
+}
+
+TEST_F(SlicesTest, AreNotListedWithoutEnd) {
+  objects_.is_endless = true;
+  Request endless;
+
+  request(endless, "1");
+
+  EXPECT_THAT(id_of(endless), HasSubstr("the server's list has no end"));
+  EXPECT_THAT(objects_.asked, SizeIs(1000));
 }
 
 TEST_F(SlicesTest, AreListedNoMoreAfterACancel) {

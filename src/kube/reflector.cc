@@ -22,15 +22,13 @@
 #include "kube/api.h"
 #include "kube/list_reader.h"
 #include "kube/objects.h"
+#include "kube/pages.h"
 #include "kube/reply.h"
 #include "kube/sink.h"
 #include "kube/watch_event.h"
 
 namespace mnet::kube {
 namespace {
-
-// Of one list: no cluster has so many objects of a kind.
-constexpr int kMostPages = 1000;
 
 using Clock = std::chrono::steady_clock;
 constexpr std::string_view kInitialEnd = "k8s.io/initial-events-end";
@@ -150,23 +148,18 @@ aio::Task<Reflector::Outcome> Reflector::read_one() {
 aio::Task<Reflector::Outcome> Reflector::list() {
   sink_.begin();
   std::string query = list_query();
-  std::string before;
-  for (int pages = 1;; ++pages) {
-    const bool is_first = pages == 1;
+  Pages pages;
+  for (bool is_first = true;; is_first = false) {
     ListEnd end;
     auto page = co_await list_page(query, &end);
     if (page && page->is_gone && !is_first) wants_whole_ = true;
     if (!page || page->next == Outcome::Next::kPause) co_return page;
-    if (end.continuation.empty()) {
+    const auto more = pages.go_on(end.continuation);
+    if (!more) co_return pause(more.error().text());
+    if (!*more) {
       finish_list(end.resource_version);
       co_return page;
     }
-    if (end.continuation == before || pages == kMostPages) {
-      co_return pause(
-          cat("the list did not end: the server repeated a continue token, or sent more than ",
-              kMostPages, " pages"));
-    }
-    before = end.continuation;
     if (seen_.empty() && !wants_newest_) has_no_cache_ = true;
     query = cat("limit=", settings_.page, selectors(), "&continue=", query_value(end.continuation));
   }

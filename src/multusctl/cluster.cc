@@ -21,6 +21,7 @@
 #include "kube/discovery.h"
 #include "kube/exec.h"
 #include "kube/list_reader.h"
+#include "kube/pages.h"
 #include "kube/reply.h"
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
@@ -95,15 +96,18 @@ aio::Task<std::string> Cluster::fetch(std::string verb, Resource resource, std::
 
 aio::Task<void> Cluster::each(Resource resource, std::string ns, Listed listed,
                               std::function<void(json::Object)> visit) {
-  Page page;
+  std::string next;
   std::size_t left_out = 0;
-  do {
+  kube::Pages pages;
+  for (bool goes_on = true; goes_on;) {
     const std::string& query = listed.query;
     std::string path = cat(path_of(resource, ns), "?limit=500", query.empty() ? "" : "&", query,
-                           page.next.empty() ? "" : "&continue=", kube::query_value(page.next));
-    MNET_CO_TRY(page, co_await read_page(resource, ns, std::move(path), listed, visit));
+                           next.empty() ? "" : "&continue=", kube::query_value(next));
+    MNET_CO_TRY(auto&& page, co_await read_page(resource, ns, std::move(path), listed, visit));
     left_out += page.left_out;
-  } while (!page.next.empty());
+    MNET_CO_TRY(goes_on, pages.go_on(page.next));
+    next = std::move(page.next);
+  }
   if (left_out > 0) {
     output_.complain(resource.name, cat(left_out, " objects have more than ", json::kMostValues,
                                         " values and are left out"));

@@ -1,5 +1,7 @@
 """Devices of claims (02, 8.4), read from a real API server of resource.k8s.io/v1."""
 
+import itertools
+import json
 import re
 import uuid
 
@@ -8,7 +10,11 @@ import pytest
 from harness.cluster.claims import API, RESOURCE, add_claim, add_claiming_pod, add_slice, device
 from harness.cluster.probe import Failed
 from harness.cluster.workspace import Workspace
+from harness.machine.proc import peak_memory
 from harness.machine.wait import until
+from harness.node.kubelet import FOLDER as KUBELET
+from harness.node.kubelet import save_checkpoint
+from harness.node.objects import NETWORKS
 
 pytestmark = pytest.mark.kubernetes("1.34")
 
@@ -109,6 +115,33 @@ def test_requests_at_once_share_lists_of_slices(space, proxied, proxy, driver):
 
     assert [one.result() for one in asked] == [{RESOURCE: [f"id-{name}"]} for name in names]
     assert proxy.count("resourceslices") < 6
+
+
+def test_a_list_of_slices_without_end_costs_little(node, space):
+    """A broken API server, or what stands before it, gives page after page, each of another pool. It is followed for a while."""
+    space.add_network("dev", annotations={"k8s.v1.cni.cncf.io/resourceName": RESOURCE})
+    add_claim(space, "c", "d.example.com", "1")
+    add_claiming_pod(space, "web", "c")
+    space.cluster.request("PATCH", space.path("pods", "web"), {"metadata": {"annotations": {NETWORKS: "dev"}}},
+                          "application/merge-patch+json")
+    pod = node.sandbox("web", space.pod("web")["metadata"]["uid"])
+    save_checkpoint(node.host)
+    pages = itertools.count(1)
+
+    def give_another(client):
+        number = next(pages)
+        page = json.dumps({"metadata": {"continue": f"after-{number}"}, "items": [
+            {"spec": {"driver": "d.example.com", "pool": {"name": f"{number}-" + "x" * 100_000, "generation": 1}, "devices": []}}]})
+        client.sendall(f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(page)}\r\n\r\n{page}".encode())
+        return True
+    node.proxy.rules.append((re.compile("resourceslices"), give_another))
+    node.start(kubeletDir=KUBELET)
+
+    answer = pod.add()
+
+    assert "the server's list has no end" in answer.error["msg"], answer
+    assert next(pages) <= 2 * 1001, "the claim is read twice: for its devices, and for what its resource is"
+    assert peak_memory(node.daemon.pid) <= 32 * 2**20
 
 
 @pytest.fixture
