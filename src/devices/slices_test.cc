@@ -136,7 +136,7 @@ TEST_F(SlicesTest, AreNotListedWithoutEnd) {
 
   request(endless, "1");
 
-  EXPECT_THAT(id_of(endless), HasSubstr("the server's list has no end"));
+  EXPECT_THAT(id_of(endless), HasSubstr("the list did not end"));
   EXPECT_THAT(objects_.asked, SizeIs(1000));
 }
 

@@ -377,13 +377,21 @@ Result<void> Reflector::take_object(const WatchEvent& event) {
   return sink_.change(event.type, event.object);
 }
 
+// A server may send any number of them, each with another fault.
+void Reflector::tell_skipped(std::string_view why) {
+  const auto now = Clock::now();
+  if (skip_told_at_ && now - *skip_told_at_ < settings_.complaint) return;
+  skip_told_at_ = now;
+  complain(cat("skipped: ", why));
+}
+
 // Bytes may have been damaged on the way: the first time another watch resumes. An object that is
 // itself the cause would hold us up for ever: the second time it is skipped.
 std::optional<Reflector::Outcome> Reflector::take_bad_frame(std::string why) {
   const std::string here = is_collecting_ ? "initial" : position_;
   if (bad_position_ == here) {
     ++counters_.skipped;
-    complain(cat("skipped: ", why));
+    tell_skipped(why);
     return std::nullopt;
   }
   bad_position_ = here;

@@ -53,7 +53,7 @@ struct ReflectorSettings {
   Time first_pause{1000}, longest_pause{30'000};
   Jitter jitter = {};
   Time healthy{120'000};   // of watches after their lists: failures before them are forgotten
-  Time complaint{60'000};  // between equal complaints
+  Time complaint{60'000};  // between equal complaints, and between those of skipped events
   int shortest_watch = 300, longest_watch = 600;  // seconds; timeoutSeconds is between
 };
 
@@ -115,6 +115,7 @@ class Reflector {
   std::optional<Outcome> take_event(const WatchEvent& event);
   Result<void> take_object(const WatchEvent& event);
   std::optional<Outcome> take_bad_frame(std::string why);
+  void tell_skipped(std::string_view why);
   Outcome take_refusal(const Status& status);
   Outcome start_over(const Status& status);
   Outcome stream_is_refused(std::string_view why);
@@ -156,6 +157,7 @@ class Reflector {
   std::chrono::steady_clock::time_point heard_at_ = {};
   std::string last_complaint_;
   std::chrono::steady_clock::time_point complained_at_ = {};
+  std::optional<std::chrono::steady_clock::time_point> skip_told_at_;
 };
 
 }  // namespace mnet::kube

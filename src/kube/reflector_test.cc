@@ -721,6 +721,23 @@ TEST_F(Reflector_, NamesTheObjectsThatItSkips) {
                           HasSubstr("default/odd: "), HasSubstr("skipped: default/odd: ")));
 }
 
+// Each may have another fault, and a server may send any number of them.
+TEST_F(Reflector_, TellsOfSkippedEventsOnceAMinute) {
+  follow([&](Peer& peer, const RawRequest& request) {
+    peer.begin_chunks();
+    if (wants_initial(request)) peer.chunk(bookmark(1, true));
+    std::string broken;
+    for (std::size_t i = 0; i < 100; ++i) broken += cat(std::string(i, ' '), "{x\n");
+    peer.chunk(broken + event("ADDED", pod("behind", 3)));
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([this] { return has("behind"); }));
+
+  EXPECT_EQ(reflector_->counters().skipped, 100u);
+  EXPECT_THAT(log_->lines(), SizeIs(2)) << log_->text();
+}
+
 TEST_F(Reflector_, SkipsAnEventThatIsTooLarge) {
   follow([&](Peer& peer, const RawRequest& request) {
     peer.begin_chunks();

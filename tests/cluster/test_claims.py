@@ -139,7 +139,7 @@ def test_a_list_of_slices_without_end_costs_little(node, space):
 
     answer = pod.add()
 
-    assert "the server's list has no end" in answer.error["msg"], answer
+    assert "the list did not end" in answer.error["msg"], answer
     assert next(pages) <= 2 * 1001, "the claim is read twice: for its devices, and for what its resource is"
     assert peak_memory(node.daemon.pid) <= 32 * 2**20
 
