@@ -35,7 +35,8 @@ void append(DeviceIds& to, DeviceIds from) {
 }
 
 Error too_many() {
-  return Error(Errc::kProtocol, cat("the kubelet lists more than ", kMostDevices, " devices"));
+  return Error(Errc::kProtocol, cat("the kubelet lists more than ", kMostDevices,
+                                    " devices, or more than ", kMostBytes, " bytes of names"));
 }
 
 }  // namespace
@@ -59,6 +60,8 @@ FieldUse PodResourcesReader::use(FieldPath path) {
 }
 
 Result<void> PodResourcesReader::text(FieldPath path, std::string text) {
+  of_pod_bytes_ += text.size();
+  if (kept_bytes_ + of_pod_bytes_ > kMostBytes) return too_many();
   if (is(path, kPodName)) {
     pod_.name = std::move(text);
   } else if (is(path, kNamespace)) {
@@ -86,9 +89,11 @@ void PodResourcesReader::end(FieldPath path) {
     const PodName pod = std::exchange(pod_, {});
     DeviceIds devices = std::exchange(of_pod_, {});
     const std::size_t count = std::exchange(of_pod_count_, 0);
+    const std::size_t bytes = std::exchange(of_pod_bytes_, 0);
     if (!wanted_.contains(pod)) return;
     append(found_[pod], std::move(devices));
     kept_ += count;
+    kept_bytes_ += bytes;
   }
 }
 
@@ -109,11 +114,15 @@ Result<void> AllocatableReader::text(FieldPath path, std::string text) {
   } else {
     resource_ = std::move(text);
   }
-  return offer_.size() < kMostDevices ? Result<void>() : too_many();
+  const bool fits = offer_.size() < kMostDevices && kept_bytes_ <= kMostBytes;
+  return fits ? Result<void>() : too_many();
 }
 
 void AllocatableReader::end(FieldPath path) {
-  if (is(path, kOffered)) offer_[std::exchange(resource_, {})] += std::exchange(count_, 0);
+  if (!is(path, kOffered)) return;
+  const auto [offered, is_new] = offer_.try_emplace(std::exchange(resource_, {}));
+  if (is_new) kept_bytes_ += offered->first.size();
+  offered->second += std::exchange(count_, 0);
 }
 
 Result<Offer> AllocatableReader::finish() {

@@ -18,8 +18,9 @@ namespace mnet::devices {
 // Ids by resource name, in the order in which networks take them (02, 8.1).
 using DeviceIds = std::map<std::string, std::vector<std::string>>;
 
-// A limit for what one answer may make us keep.
+// Limits for what one answer may make us keep: of devices, and of bytes of their names.
 inline constexpr std::size_t kMostDevices = 65'536;
+inline constexpr std::size_t kMostBytes = 4u << 20;
 
 struct PodName {
   std::string ns, name;
@@ -49,11 +50,11 @@ class PodResourcesReader : private ProtoVisitor {
   ProtoStream stream_{*this};
   const std::set<PodName> wanted_;
   std::map<PodName, DeviceIds> found_;
-  std::size_t kept_ = 0;
+  std::size_t kept_ = 0, kept_bytes_ = 0;
   // For the pod that is being read. Its name may come after its containers.
   PodName pod_;
   DeviceIds of_pod_, of_container_;
-  std::size_t of_pod_count_ = 0;
+  std::size_t of_pod_count_ = 0, of_pod_bytes_ = 0;
   std::string resource_;
   std::vector<std::string> ids_;
 };
@@ -78,6 +79,7 @@ class AllocatableReader : private ProtoVisitor {
 
   ProtoStream stream_{*this};
   Offer offer_;
+  std::size_t kept_bytes_ = 0;
   std::string resource_;
   std::size_t count_ = 0;
 };

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "devices/proto_stream.h"
 #include "devices/proto_text.h"
 
@@ -123,6 +124,36 @@ TEST(PodResources, AreLimitedInNumber) {
   EXPECT_THAT(*of_others, IsEmpty());
   ASSERT_FALSE(ours.has_value());
   EXPECT_THAT(ours.error().text(), HasSubstr("more than 65536 devices"));
+}
+
+// A name may have 4 KiB, and only those of pods that wait are kept.
+TEST(PodResources, AreLimitedInBytes) {
+  std::string ids, resources;
+  for (std::size_t i = 0; i <= kMostBytes / 4000; ++i) {
+    ids += field(2, std::string(4000, 'i'));
+    resources += field(2, devices_text({cat(i, std::string(4000, 'r')), {"i"}}));
+  }
+  const auto pod = [](std::string_view name, std::string_view devices) {
+    return field(1, field(1, name) + field(2, "n") + field(3, devices));
+  };
+  const std::string of_one = field(2, field(1, "r") + ids);
+
+  for (const std::string& devices : {of_one, resources}) {
+    EXPECT_TRUE(read(pod("other", devices) + pod("another", devices)).has_value());
+    const auto ours = read(pod("p", devices));
+    ASSERT_FALSE(ours.has_value());
+    EXPECT_THAT(ours.error().text(), HasSubstr("more than 4194304 bytes of names"));
+  }
+}
+
+TEST(PodResources, OfTheNodeAreLimitedInBytes) {
+  AllocatableReader reader;
+  Result<void> fed;
+  for (std::size_t i = 0; fed && i <= kMostBytes / 4000 + 1; ++i) {
+    fed = reader.feed(field(1, devices_text({cat(i, std::string(4000, 'r')), {"i"}})));
+  }
+  ASSERT_FALSE(fed.has_value());
+  EXPECT_THAT(fed.error().text(), HasSubstr("bytes of names"));
 }
 
 TEST(PodResources, OfTheNodeAreCountedByResource) {
