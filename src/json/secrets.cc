@@ -123,6 +123,31 @@ struct Span {
   std::size_t begin = 0, end = 0;
 };
 
+std::size_t indentation(std::string_view text, std::size_t line) {
+  return end_of(text, line, [](char c) { return c == ' '; }) - line;
+}
+
+// Where the lines end that YAML takes for the value of a key at `at` whose own line ends after
+// `begin`, with `|`, `>` or nothing: those that are indented more than the key. Else `begin`.
+std::size_t end_of_block(std::string_view text, std::size_t at, std::size_t begin) {
+  const auto is_of_mark = [](char c) {
+    return c == '|' || c == '>' || c == '-' || c == '+' || c == ' ' || (c >= '1' && c <= '9');
+  };
+  const bool has_mark = begin < text.size() && (text[begin] == '|' || text[begin] == '>');
+  const std::size_t newline = has_mark ? end_of(text, begin, is_of_mark) : begin;
+  if (newline >= text.size() || text[newline] != '\n') return begin;
+  const std::size_t own_line = text.rfind('\n', at == 0 ? 0 : at - 1) + 1;
+  const std::size_t own = indentation(text, own_line);
+  std::size_t end = newline;
+  while (end < text.size() && text[end] == '\n') {
+    const std::size_t next = std::min(text.find('\n', end + 1), text.size());
+    const bool is_blank = trim(text.substr(end + 1, next - end - 1)).empty();
+    if (!is_blank && indentation(text, end + 1) <= own) break;
+    end = next;
+  }
+  return end > newline ? end : begin;
+}
+
 // What follows a name that ends at `at`: after `:` or `=`, to the end of the quotes or of the word.
 Span value_after(std::string_view text, std::size_t at) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
@@ -139,6 +164,7 @@ Span value_after(std::string_view text, std::size_t at) {
   if (begin < text.size() && is_quote(text[begin])) {
     return {begin + 1, end_of_quoted(text, begin + 1, text[begin], begin - first)};
   }
+  if (const std::size_t end = end_of_block(text, at, begin); end > begin) return {begin, end};
   return {begin, end_of(text, begin, is_of_value)};
 }
 
@@ -243,8 +269,10 @@ std::string without_secrets(std::string_view text) {
 
 std::string scrubbed(std::string_view text) {
   constexpr int kMostDepth = 8;  // of JSON in strings of JSON
+  // Each value is indented by its depth: what is deeper is shown as it is.
+  constexpr int kDeepest = 64;
   if (const std::string_view begin = trim(text); begin.starts_with('{') || begin.starts_with('[')) {
-    if (auto value = parse(text)) {
+    if (auto value = parse(text, kDeepest)) {
       scrub(*value, kMostDepth);
       return dump(*value, {.indent = 2, .escape_html = false});
     }

@@ -91,6 +91,27 @@ TEST(Scrubbed, EndsAQuotedValueWithItsLine) {
             "password: \"<removed>\nnext 'line'\n");
 }
 
+TEST(Scrubbed, RemovesBlocksOfYaml) {
+  const std::string clean = scrubbed(
+      "users:\n- name: u\n  user:\n    token: |\n      alpha\n\n      bravo\n    other: kept\n"
+      "  key:\n    charlie\npassword: >-2\n  delta\nlast: kept too\nsecret: |\nnot in it\n");
+
+  for (const char* secret : {"alpha", "bravo", "charlie", "delta"}) {
+    EXPECT_EQ(clean.find(secret), std::string::npos) << clean;
+  }
+  for (const char* other : {"name: u", "other: kept", "last: kept too", "not in it"}) {
+    EXPECT_NE(clean.find(other), std::string::npos) << clean;
+  }
+}
+
+// Each value would be indented by its depth.
+TEST(Scrubbed, DoesNotMakeMuchOfLittle) {
+  std::string deep(500, '[');
+  for (int i = 0; i < 1000; ++i) deep += "0,";
+  deep += "0" + std::string(500, ']');
+  EXPECT_LE(scrubbed(deep).size(), 2 * deep.size());
+}
+
 TEST(Scrubbed, ReadsJsonInBase64) {
   // {"token":"hunter2"}
   EXPECT_EQ(scrubbed(R"({"config":"eyJ0b2tlbiI6Imh1bnRlcjIifQ=="})").find("aHVudGVyMg"),

@@ -159,11 +159,13 @@ void Collected::add_list(std::string name, const json::Array& objects) {
 }
 
 void Collected::put(std::string name, std::string clean) {
-  if (bytes + clean.size() > kMostOfBundle) {
-    missing.push_back(cat(name, ": the bundle is full"));
+  constexpr std::size_t kHead = 1024;  // of each file, in an archive
+  const std::size_t size = name.size() + kHead + clean.size();
+  if (bytes + size > kMostOfBundle) {
+    if (missing.size() < kMostMissing) missing.push_back(cat(name, ": the bundle is full"));
     return;
   }
-  bytes += clean.size();
+  bytes += size;
   files.push_back({.name = std::move(name), .text = std::move(clean)});
 }
 
@@ -186,6 +188,7 @@ Collected parse_collected(const json::Object& object) {
     out.add(json::text_at(*file, {"name"}), json::text_at(*file, {"text"}));
   }
   for (const json::Value& missing : json::elements_of(object.find("missing"))) {
+    if (out.missing.size() == kMostMissing) break;
     out.missing.push_back(excerpt(json::text_of(&missing), 400));
   }
   return out;

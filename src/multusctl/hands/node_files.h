@@ -29,6 +29,7 @@ struct Collected {
   void put(std::string name, std::string clean);
 };
 inline constexpr std::size_t kMostOfFile = 8u << 20, kMostOfBundle = 64u << 20;
+inline constexpr std::size_t kMostMissing = 1000;  // of a node, that are told of
 // Of one node, so that the output of one exec can carry it.
 inline constexpr std::size_t kMostOfNode = 2u << 20;
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,21 @@ TEST(Collected, HasNoSecretsOfADocumentThatIsCut) {
   EXPECT_THAT(collected.files[0].text.substr(0, 1000), Not(HasSubstr("three")));
   EXPECT_THAT(collected.files[0].text.substr(0, 1000), HasSubstr("bridge"));
   EXPECT_THAT(collected.missing, ElementsAre(HasSubstr("status.json: cut at")));
+}
+
+// A node may name any number of files that have nothing in them.
+TEST(Collected, CountsTheNamesOfFilesToo) {
+  json::Array files, missing;
+  for (std::size_t i = 0; i < 70'000; ++i) {
+    files.push_back(json::Object{{"name", "f"}, {"text", ""}});
+    missing.emplace_back(std::string("m"));
+  }
+
+  const Collected collected =
+      parse_collected({{"files", std::move(files)}, {"missing", std::move(missing)}});
+
+  EXPECT_LT(collected.files.size(), kMostOfBundle / 1024);
+  EXPECT_LE(collected.missing.size(), 2 * kMostMissing);
 }
 
 TEST(Collected, KeepsAListThatHasRoom) {
