@@ -214,6 +214,24 @@ def test_a_probe_measures_the_way_and_tells_what_is_wrong_with_it(pair):
     assert silent["state"] == "no-answer" and unreachable["state"] == "no-route"
 
 
+def test_a_probe_does_not_answer_an_answer(pair):
+    """Two probes would send to each other for ever after one packet with a false sender."""
+    send = """
+import socket
+link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+link.settimeout(30)
+link.sendto(b"multusctl" + b"12345678" + b"x" * 100, ("10.7.0.2", 7391))
+answer = link.recv(2000)
+link.settimeout(2)
+link.sendto(answer, ("10.7.0.2", 7391))
+try:
+    print("again", link.recv(2000))
+except TimeoutError:
+    print("once")
+"""
+    assert pair.one.run("/usr/bin/python3", "-I", "-c", send).stdout == "once\n"
+
+
 def test_a_probe_finds_the_mtu_that_arrives(pair):
     pair.host.run("ip", "link", "set", "v2", "mtu", "1400")  # what is larger is dropped in between
 

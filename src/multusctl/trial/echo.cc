@@ -33,7 +33,10 @@ namespace mnet::multusctl {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::string_view kMagic = "multusctl";
+// An answer is never answered: with the address of one probe as the sender of a packet to another
+// these two would send to each other for ever.
+constexpr std::string_view kMagic = "multusctl", kAnswer = "MULTUSCTL";
+static_assert(kMagic.size() == kAnswer.size());
 constexpr std::size_t kNonce = 8, kMostName = 64, kSmall = 128, kMostBytes = 65535;
 constexpr int kAttempts = 3;
 
@@ -190,7 +193,7 @@ class Sender {
       echo.why = cat("cannot send: ", errno_text(errno));
       return std::nullopt;
     }
-    return receive(packet.substr(0, kMagic.size() + kNonce), begun, echo);
+    return receive(cat(kAnswer, packet.substr(kMagic.size(), kNonce)), begun, echo);
   }
 
   std::optional<std::chrono::microseconds> receive(const std::string& head, Clock::time_point begun,
@@ -240,6 +243,7 @@ Result<void> answer_echoes(std::uint16_t port, const std::string& name) {
     if (got < 0 && errno != EINTR && errno != ECONNREFUSED) return Error::from_errno(errno, "recv");
     const std::size_t head = kMagic.size() + kNonce;
     if (got < static_cast<ssize_t>(head) || !std::string_view(buffer).starts_with(kMagic)) continue;
+    kAnswer.copy(buffer.data(), kAnswer.size());
     const std::string label = cat(name.substr(0, kMostName - 1), "\n");
     const auto length = static_cast<std::size_t>(got);
     if (length >= head + label.size()) label.copy(buffer.data() + head, label.size());
