@@ -231,12 +231,13 @@ TEST_F(CredentialsTest, AsksAnExecPluginAgainWhenItsAnswerHasExpired) {
 }
 
 TEST_F(CredentialsTest, SaysWhyAnExecPluginFailed) {
-  config_.exec = plugin(dir_.write("login", "#!/bin/sh\necho no luck >&2\nexit 7\n", 0755));
+  config_.exec =
+      plugin(dir_.write("login", "#!/bin/sh\necho no luck, token=hunter2 >&2\nexit 7\n", 0755));
   Credentials failing = credentials(config_);
   config_.exec = plugin("no-such-program");
   Credentials missing = credentials(config_);
 
-  EXPECT_THAT(authorization(failing), HasSubstr("exit status 7: no luck"));
+  EXPECT_THAT(authorization(failing), HasSubstr("exit status 7: no luck, token=<removed>"));
   EXPECT_THAT(authorization(missing), HasSubstr("not found in PATH"));
 }
 

@@ -21,6 +21,7 @@
 #include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
+#include "json/secrets.h"
 #include "kube/config.h"
 #include "sys/environment.h"
 #include "sys/spawn.h"
@@ -86,8 +87,8 @@ Result<std::string> find_command(const std::string& command,
 aio::Task<std::string> run_program(sys::Program program) {
   MNET_CO_TRY(auto&& output, co_await aio::run_program(std::move(program), kMaxOutput));
   if (!output.status.success()) {
-    co_return Error(Errc::kDenied,
-                    cat(output.status.text(), ": ", trim(output.err).substr(0, 500)));
+    co_return Error(Errc::kDenied, cat(output.status.text(), ": ",
+                                       json::scrubbed(trim(output.err).substr(0, 500))));
   }
   co_return std::move(output.out);
 }
