@@ -1,17 +1,18 @@
 #include "daemon/upkeep_node.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "adapters/kube_source.h"
 #include "aio/task.h"
 #include "attach/attach.h"
-#include "base/error.h"
 #include "base/result.h"
 #include "base/try.h"
 #include "cni/args.h"
@@ -47,13 +48,13 @@ aio::Task<std::vector<std::string>> UpkeepNode::list_set_aside(std::string cni_d
       [cni_dir = std::move(cni_dir)] { return store::PendingDels(cni_dir).list_set_aside(); });
 }
 
-// Without the folder no thin multus has ever run here.
+// A process that ends removes its file.
 aio::Task<bool> UpkeepNode::is_in_work(std::string cni_dir, std::string container_id) {
   return needs_.pool.run([path = store::thin_lock(cni_dir, container_id)]() -> Result<bool> {
-    const auto tried = sys::FileLock::try_file(path);
-    if (!tried && tried.error().code() == Errc::kNotFound) return false;
-    if (!tried) return tried.error();
-    return !tried->has_value();
+    std::error_code failed;
+    if (!std::filesystem::exists(path, failed) && !failed) return false;
+    MNET_TRY(const auto& lock, sys::FileLock::try_file(path));
+    return !lock.has_value();
   });
 }
 
