@@ -13,6 +13,7 @@
 #include "attach/node_fixture.h"
 #include "attach/request_text.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "chain/plugins.h"
 #include "cni/args.h"

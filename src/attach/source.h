@@ -213,6 +213,7 @@ class ObjectSource {
   // Neither waits nor fails.
   virtual void send(PodEvent event) = 0;
   // From now on `changes` is called, on the event loop. At most once; before anything is read.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): a source that changes keeps it
   virtual void observe(ObjectChanges /*changes*/) {}
 };
 

@@ -1,8 +1,8 @@
 #include "daemon/hotplug_node.h"
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +15,6 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "chain/caller.h"
 #include "daemon/background_turn.h"
 #include "daemon/config.h"
 #include "daemon/node_config.h"
@@ -26,7 +25,6 @@
 #include "metrics/metrics.h"
 #include "model/attachment_record.h"
 #include "model/netconf.h"
-#include "model/pod_args.h"
 #include "sys/file.h"
 #include "sys/file_lock.h"
 #include "wire/wire.h"

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "chain/plugins.h"
 #include "hotplug/controller_fixture.h"
 #include "model/attachment_record.h"
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "hotplug/controller_fixture.h"
 #include "model/attachment_record.h"
+#include "model/delegate.h"
 #include "model/hotplug_settings.h"
 #include "model/objects.h"
 

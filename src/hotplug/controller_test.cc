@@ -14,6 +14,7 @@
 #include "hotplug/hotplug_fixture.h"
 #include "json/json.h"
 #include "model/attachment_record.h"
+#include "model/delegate.h"
 #include "model/hotplug_settings.h"
 #include "model/objects.h"
 

@@ -10,6 +10,7 @@
 #include "aio/run.h"
 #include "hotplug/controller.h"
 #include "hotplug/controller_fixture.h"
+#include "hotplug/pass.h"
 #include "model/hotplug_settings.h"
 #include "model/objects.h"
 

@@ -1,5 +1,3 @@
-#include "multusctl/lint_command.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

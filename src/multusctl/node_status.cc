@@ -1,6 +1,5 @@
 #include "multusctl/node_status.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>

@@ -1,6 +1,6 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>  // IWYU pragma: keep  (RTM_*)
-#include <net/if.h>
+#include <net/if.h>           // IWYU pragma: keep  (IFF_UP)
 #include <sys/socket.h>
 
 #include <string>
