@@ -94,8 +94,8 @@ aio::Task<Namespace> Rule::find_namespace(std::string netns, std::string boot_id
   if (!seen && seen.error().code() == Errc::kInvalid) co_return Namespace::kUnknown;
   if (!seen) co_return seen.error();
   if (boot_id_.empty() && !boot_id.empty()) co_return Namespace::kUnknown;
-  co_return boot_id == boot_id_&& inode != 0 && seen->netns.inode == inode ? Namespace::kSame
-                                                                           : Namespace::kOther;
+  const bool is_same = (boot_id == boot_id_ && inode != 0 && seen->netns.inode == inode);
+  co_return is_same ? Namespace::kSame : Namespace::kOther;
 }
 
 aio::Task<attach::DelRule::Verdicts> Rule::judge(std::string cni_dir,
