@@ -170,9 +170,8 @@ TEST_F(NodeDevicesTest, OfAnotherKindAreToldWithTheIdOfTheRequest) {
   pod_->resource_claims = R"({"spec.resourceClaims":[{"name":"a","resourceClaimName":"c"}]})";
 
   EXPECT_THAT(*allocated(), ElementsAre(Pair("r", ElementsAre("7"))));
-  EXPECT_THAT(lines_->text(),
-              AllOf(HasSubstr("device x of driver d in claim c is not for networks"),
-                    HasSubstr(" request=an-id\n")));
+  EXPECT_THAT(lines_->text(), AllOf(HasSubstr("device x of driver d in claim c is ignored"),
+                                    HasSubstr(" request=an-id\n")));
 }
 
 TEST_F(NodeDevicesTest, OfClaimsComeAfterTheKubelets) {

@@ -275,7 +275,7 @@ aio::asio::awaitable<void> Deleting::keep_record(model::AttachmentRecord attachm
   if (!written) job_.log.error("cannot write the attachment record", written.error());
 }
 
-aio::Task<void> Deleting::run_stale() {
+aio::Task<void> Deleting::run_stale(DelRule::IsGone is_gone) {
   core_.forget_status(job_.request.container_id);
   MNET_CO_TRY(auto&& loaded, co_await access_.load_readable());
   ContainerRecords record = std::move(loaded);
@@ -291,7 +291,7 @@ aio::Task<void> Deleting::run_stale() {
   std::ranges::move(down.leftovers, std::back_inserter(down.listed));
   co_await restore(lost_results(record));
   drop_contents(record);
-  Remover remover(core_, job_, core_.ports.rule);
+  Remover remover(core_, job_, core_.ports.rule, std::move(is_gone));
   Removal removal = co_await remover.remove(std::move(down.listed));
   if (removal.errors.empty() && record.unreadable.empty()) {
     if (!record.has_file && !record.has_attachment_record) co_return Result<void>();

@@ -26,7 +26,7 @@ class Deleting {
   aio::Task<DelOutcome> run();
 
   // The same for GC: every error counts, and both files go if there is none.
-  aio::Task<void> run_stale();
+  aio::Task<void> run_stale(DelRule::IsGone is_gone);
 
  private:
   aio::asio::awaitable<void> note_readiness();

@@ -94,6 +94,7 @@ aio::Task<void> Collecting::run() {
 
   auto stale = co_await stale_containers();
   if (!stale) co_return model::core_error(std::move(stale).error(), job_.pod);
+  stale_.insert(stale->begin(), stale->end());
   for (const std::string& container_id : *stale) {
     auto deleted = co_await delete_container(container_id);
     if (!deleted) {
@@ -164,7 +165,8 @@ aio::Task<void> Collecting::delete_container(std::string container_id) {
   MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core_.containers.lock(container_id));
   const Job job = job_of(container_id);
   Deleting deleting(core_, job);
-  co_return co_await deleting.run_stale();
+  co_return co_await deleting.run_stale(
+      [this](const std::string& id) { return stale_.contains(id) && !is_in_use(id); });
 }
 
 // Tenants choose how long the plugins of its DEL take: meanwhile the others run.

@@ -50,6 +50,7 @@ class Collecting {
   Containers::Witness witness_;
   const std::string begun_;  // RFC 3339
   std::set<std::string> valid_ids_;
+  std::set<std::string> stale_;    // with files, and the runtime does not know them
   std::set<std::string> deleted_;  // by this GC, or it tried
   // Containers that had files when the first plugin was called. Others were added since.
   std::optional<std::set<std::string>> known_;

@@ -299,8 +299,11 @@ class DelRule {
   // For each of these networks of the container, in the same order: what may be run, or why it must
   // not be run now. An error: nothing may.
   using Verdicts = std::vector<Result<model::AttachmentPtr>>;
-  virtual aio::Task<Verdicts> judge(std::string cni_dir,
-                                    std::vector<model::AttachmentPtr> networks) = 0;
+  // Whether the runtime has said that a container is gone, so that it holds nothing. None: it has
+  // said so of none.
+  using IsGone = std::function<bool(const std::string& container_id)>;
+  virtual aio::Task<Verdicts> judge(std::string cni_dir, std::vector<model::AttachmentPtr> networks,
+                                    IsGone is_gone) = 0;
 };
 
 // Keeps other processes from the containers that this one works on: while one daemon takes over

@@ -42,7 +42,7 @@ aio::asio::awaitable<std::vector<model::AttachmentPtr>> Remover::judged(
     std::vector<model::AttachmentPtr> attachments, Removal* removal) {
   if (rule_ == nullptr || attachments.empty()) co_return attachments;
   std::vector<model::AttachmentPtr> allowed;
-  auto verdicts = co_await rule_->judge(job_.conf.cni_dir, attachments);
+  auto verdicts = co_await rule_->judge(job_.conf.cni_dir, attachments, is_gone_);
   if (!verdicts) {
     removal->errors.add(std::move(verdicts).error());
     co_return allowed;
@@ -62,7 +62,7 @@ aio::Task<std::vector<model::AttachmentPtr>> Remover::still_own(
     std::vector<model::AttachmentPtr> planned) {
   DelRule* rule = core_.ports.rule;
   if (rule == nullptr || planned.empty()) co_return planned;
-  MNET_CO_TRY(const auto& verdicts, co_await rule->judge(job_.conf.cni_dir, planned));
+  MNET_CO_TRY(const auto& verdicts, co_await rule->judge(job_.conf.cni_dir, planned, {}));
   std::vector<model::AttachmentPtr> own;
   for (std::size_t i = 0; i < planned.size(); ++i) {
     const auto& verdict = verdicts[i];

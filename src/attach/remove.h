@@ -27,9 +27,13 @@ struct Removal {
 class Remover {
  public:
   // All must outlive it, and it must outlive its tasks.
-  Remover(const Core& core, const Job& job) : Remover(core, job, job.request.rule) {}
-  Remover(const Core& core, const Job& job, DelRule* rule)
-      : core_(core), job_(job), rule_(rule), chain_(chain_of(core, job)) {}
+  Remover(const Core& core, const Job& job) : Remover(core, job, job.request.rule, {}) {}
+  Remover(const Core& core, const Job& job, DelRule* rule, DelRule::IsGone is_gone)
+      : core_(core),
+        job_(job),
+        rule_(rule),
+        is_gone_(std::move(is_gone)),
+        chain_(chain_of(core, job)) {}
 
   // From last to first; a failure does not stop the others. Device information goes with each. If
   // there is a rule, only what that allows is run.
@@ -46,6 +50,7 @@ class Remover {
   const Core& core_;
   const Job& job_;
   DelRule* rule_;
+  DelRule::IsGone is_gone_;
   chain::Chain chain_;
 };
 

@@ -111,8 +111,9 @@ const Rows& rows() {
 const Row& row(const std::string& key) { return rows().find(key)->second; }
 
 std::string said_of(const std::string& key, std::string_view value) {
+  const bool is_member = key.contains('.') && !key.contains('/');  // not `cni.dev/attachments`
   std::string document(value);
-  for (const std::string_view name : split(key, '.') | std::views::reverse) {
+  for (const std::string_view name : split(key, is_member ? '.' : '\0') | std::views::reverse) {
     document = cat("{", go_quoted(name), ":", document, "}");
   }
   const auto config = parse_config(document);

@@ -99,7 +99,8 @@ aio::Task<Namespace> Rule::find_namespace(std::string netns, std::string boot_id
 }
 
 aio::Task<attach::DelRule::Verdicts> Rule::judge(std::string cni_dir,
-                                                 std::vector<model::AttachmentPtr> networks) {
+                                                 std::vector<model::AttachmentPtr> networks,
+                                                 IsGone is_gone) {
   const std::string container_id = networks.front()->container_id;
   MNET_CO_TRY(const auto& record, co_await find_record(cni_dir, container_id));
   std::vector<Holding> wanted;
@@ -109,7 +110,8 @@ aio::Task<attach::DelRule::Verdicts> Rule::judge(std::string cni_dir,
                                                     recorded ? holding_of(*recorded) : Holding()));
     wanted.push_back(std::move(holding));
   }
-  MNET_CO_TRY(const auto& holders, co_await find_holders(cni_dir, container_id, std::move(wanted)));
+  MNET_CO_TRY(const auto& holders,
+              co_await find_holders(cni_dir, container_id, std::move(wanted), std::move(is_gone)));
 
   Verdicts verdicts;
   for (std::size_t i = 0; i < networks.size(); ++i) {
@@ -170,12 +172,13 @@ aio::Task<Rule::Holding> Rule::holding_of(std::string cni_dir, model::Attachment
 // Reads one container after the other: each may be large.
 aio::Task<std::vector<std::string>> Rule::find_holders(std::string cni_dir,
                                                        std::string container_id,
-                                                       std::vector<Holding> wanted) {
+                                                       std::vector<Holding> wanted,
+                                                       IsGone is_gone) {
   std::vector<std::string> holders(wanted.size());
   if (std::ranges::all_of(wanted, &Holding::is_empty)) co_return holders;
   MNET_CO_TRY(const auto& ids, co_await records_.list(cni_dir));
   for (const std::string& id : ids) {
-    if (id == container_id) continue;
+    if (id == container_id || (is_gone && is_gone(id))) continue;
     MNET_CO_TRY(const auto& other, co_await find_other(cni_dir, id));
     std::set<std::size_t> shared;
     for (const Holding& theirs : other.holdings) {

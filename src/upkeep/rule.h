@@ -50,8 +50,8 @@ class Rule : public attach::DelRule {
   //   same network, whichever Multus attached that. A definition of another namespace is another
   //   network: authors choose CNI names and addresses as they like.
   // (That a DEL resumes at the plugin that failed is true of every DEL: chain::Chain::del().)
-  aio::Task<Verdicts> judge(std::string cni_dir,
-                            std::vector<model::AttachmentPtr> networks) override;
+  aio::Task<Verdicts> judge(std::string cni_dir, std::vector<model::AttachmentPtr> networks,
+                            IsGone is_gone) override;
 
   // The record of a container; none if there is none or it is damaged.
   aio::Task<std::optional<model::AttachmentRecord>> find_record(std::string cni_dir,
@@ -86,7 +86,7 @@ class Rule : public attach::DelRule {
   aio::Task<bool> is_anothers(std::string cni_dir, std::string container_id, std::uint64_t inode);
   // For each of them the living container that holds it, for messages; empty: none does.
   aio::Task<std::vector<std::string>> find_holders(std::string cni_dir, std::string container_id,
-                                                   std::vector<Holding> wanted);
+                                                   std::vector<Holding> wanted, IsGone is_gone);
   aio::Task<std::string> netns_for(std::string cni_dir, model::AttachmentPtr network,
                                    std::string boot_id, std::uint64_t inode);
 

@@ -418,6 +418,23 @@ TEST_F(ImpliedDelTest, AGcLeavesWhatALivingContainerHas) {
   EXPECT_TRUE(node_.records.records.contains("c1"));
 }
 
+// They were attached one after the other; both are gone, though their namespaces may still be
+// there.
+TEST_F(ImpliedDelTest, AGcDeletesAllThatTheRuntimeNoLongerKnows) {
+  add_container("c1", "a", 7);
+  add_container("c2", "a", 8);
+  RequestText text = of("", "a");
+  text.netns.clear();
+  text.config =
+      R"({"cniVersion":"1.1.0","name":"multus","type":"multus","delegates":[{"cniVersion":"1.1.0",)"
+      R"("name":"a","type":"fake"}],"cni.dev/valid-attachments":[]})";
+
+  const auto collected = gc(text);
+
+  ASSERT_TRUE(collected) << collected.error().text();
+  EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
 // The kubelet stops a sandbox more than once, and the pod's devices are the next one's by then.
 TEST_F(ImpliedDelTest, ARepeatedDelLeavesTheDeviceOfThePodsNextContainer) {
   attach::TextAttachments pods(node_.cluster_ports(), log_, {.boot_id = "boot"});

@@ -87,9 +87,9 @@ class Upkeep::StillNeeded : public attach::DelRule {
     was_needed = is_still;
     co_return is_still;
   }
-  aio::Task<Verdicts> judge(std::string cni_dir,
-                            std::vector<model::AttachmentPtr> networks) override {
-    return owner_.rule_.judge(std::move(cni_dir), std::move(networks));
+  aio::Task<Verdicts> judge(std::string cni_dir, std::vector<model::AttachmentPtr> networks,
+                            IsGone is_gone) override {
+    return owner_.rule_.judge(std::move(cni_dir), std::move(networks), std::move(is_gone));
   }
 
   bool was_needed = false;

@@ -145,7 +145,7 @@ def test_a_daemon_that_may_not_change_that_says_so(host, daemons, version_2):
     host.run("mount", "-o", "remount,ro", version_2)
     daemon = daemons.launch(default_config()).wait_ready()
 
-    daemon.wait_log("resources: memory.oom.group of the daemon's control group is 1, and the daemon may not change it")
+    daemon.wait_log("resources: memory.oom.group of the daemon's control group is 1, and the daemon cannot change it")
 
 
 def test_a_group_that_is_not_the_daemons_own_gets_none_below_it(host, daemons, fake, version_2):

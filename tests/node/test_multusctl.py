@@ -286,6 +286,7 @@ def test_a_folder_that_cannot_be_counted_leaves_the_rest_of_the_status(host, dae
     status = json.loads(answer.body)
     assert status["ready"] is True and "results" in status["recordsError"]
     assert host.run(CTL, "status").returncode == 0
+    host.path("/var/lib/cni/multus/results").unlink()
 
 
 def test_other_methods_than_get_are_refused(daemon):

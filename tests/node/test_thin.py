@@ -167,7 +167,7 @@ def test_a_user_who_may_read_the_folder_of_records_locks_nobody_out(host, thin, 
     host.path(CNI_DIR).mkdir(parents=True)
     host.path(CNI_DIR).chmod(0o755)
     user = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups"]
-    holder = host.spawn(*user, "flock", CNI_DIR, "sleep", "600")
+    holder = host.spawn(*user, "flock", "--no-fork", CNI_DIR, "sleep", "600")
     until(lambda: host.run("flock", "--nonblock", CNI_DIR, "true", check=False).returncode == 1, "the user has the lock")
 
     assert thin.add(conf, pod, timeout=20).ok
