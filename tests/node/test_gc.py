@@ -11,17 +11,13 @@ def collect(node, *keep, key="cni.dev/valid-attachments", conf=None):
     return node.shim.gc({**(conf or node.conf), "cniVersion": "1.1.0", key: valid})
 
 
-def without_addresses(fake, name, version="1.1.0"):
-    """Every fake gives the same address, and what a living pod holds is not taken from it."""
-    return fake.network(name, version=version, ADD={"result": {"cniVersion": version}})
-
-
 @pytest.fixture
 def mixed(node, fake):
-    """A cluster network that knows GC, one secondary that does and one that does not, each with three pods."""
-    node.configure(without_addresses(fake, "cluster"))
-    node.network("new", without_addresses(fake, "new"))
-    node.network("old", without_addresses(fake, "old", version="0.3.1"))
+    """A cluster network that knows GC, one secondary that does and one that does not, each with three pods. None gives addresses: what
+    a living pod holds would not be taken from it."""
+    node.configure(fake.conf("cluster", version="1.1.0"))
+    node.network("new", fake.conf("new", version="1.1.0"))
+    node.network("old", fake.conf("old", version="0.3.1"))
     pods = [node.pod("new,old") for _ in range(3)]
     for pod in pods:
         assert pod.add().ok

@@ -322,10 +322,9 @@ def test_check_of_the_pod_covers_what_was_plugged_in(node, fake):
 @pytest.mark.spec("05:59", "05:60")
 def test_gc_knows_what_was_plugged_in(node, fake):
     """The runtime lists (id, eth0) only; the container id decides."""
-    without_addresses = {"result": {"cniVersion": "1.1.0"}}  # what a living pod holds is not taken from it
-    node.configure(fake.conf("cluster", version="1.1.0", ADD=without_addresses), version="1.1.0")
+    node.configure(fake.conf("cluster", version="1.1.0"), version="1.1.0")
     keep, drop = node.pod(), node.pod()
-    conf = fake.network("hot", version="1.1.0", ADD=without_addresses)
+    conf = fake.conf("hot", version="1.1.0")  # no address: what a living pod holds would not be taken from it
     for pod in (keep, drop):
         assert pod.add().ok
         assert pod.delegate("ADD", conf, "hot0").status == 200
