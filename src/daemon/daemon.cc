@@ -334,7 +334,9 @@ aio::Task<void> Daemon::give_memory_back() {
     MNET_CO_TRY_VOID(co_await aio::sleep_for(kRest));
     const std::uint64_t work = assembly_.arrivals.count() + assembly_.objects.requests_made();
     const bool rests = assembly_.requests.running() == 0 && assembly_.requests.waiting() == 0;
-    if (rests && std::exchange(seen, work) != work) give_back_memory();
+    if (!rests || std::exchange(seen, work) == work) continue;
+    assembly_.objects.close_idle();
+    give_back_memory();
   }
 }
 

@@ -151,6 +151,10 @@ model::PodObjectPtr Objects::find_pod(const std::string& ns, const std::string& 
   return kube_ ? kube_->pods().find(ns, name) : folder_->snapshot()->find_pod(ns, name);
 }
 
+void Objects::close_idle() {
+  if (kube_) kube_->api().close_idle();
+}
+
 std::uint64_t Objects::requests_made() const { return kube_ ? kube_->api().requests_made() : 0; }
 
 aio::Task<void> Objects::follow() {

@@ -67,6 +67,8 @@ class Objects {
   std::vector<model::PodObjectPtr> pods() const;
   // Of the API server, so far: lists, statuses and events among them.
   std::uint64_t requests_made() const;
+  // No more connections to the API server stay open than a quiet node needs.
+  void close_idle();
 
   // The certificate of this node stays as it is: another daemon renews it.
   void stop_renewal();

@@ -93,7 +93,11 @@ struct OriginClient::State : std::enable_shared_from_this<State> {
     connection.was_used = true;
     connection.idle_since = Clock::now();
     idle.push_back(std::move(connection));
-    while (idle.size() > settings.idle_connections) idle.pop_front();
+    close_idle(settings.idle_connections);
+  }
+
+  void close_idle(std::size_t most) {
+    while (idle.size() > most) idle.pop_front();
   }
 
   std::optional<Connection> take_idle() {
@@ -255,6 +259,8 @@ void OriginClient::set_tls(TlsContextPtr tls) {
 }
 
 std::size_t OriginClient::idle_connections() const { return state_->idle.size(); }
+
+void OriginClient::close_idle(std::size_t most) { state_->close_idle(most); }
 
 aio::Task<std::unique_ptr<ResponseStream>> OriginClient::open(ClientRequest request,
                                                               aio::Deadline deadline) {

@@ -65,6 +65,8 @@ class OriginClient {
   aio::Task<std::unique_ptr<ResponseStream>> open(ClientRequest request, aio::Deadline deadline);
 
   std::size_t idle_connections() const;
+  // Closes idle connections but the `most` that were used last.
+  void close_idle(std::size_t most);
 
  private:
   struct State;

@@ -197,6 +197,22 @@ TEST(OriginClient, ClosesWhatTheServerWantsClosed) {
   EXPECT_EQ(client.idle_connections(), 0u);
 }
 
+TEST(OriginClient, ClosesIdleConnectionsButThoseThatWereUsedLast) {
+  aio::asio::io_context loop;  // outlives the connections
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.answer(200, "");
+    peer.wait_for_close();
+  });
+  OriginClient client(settings_for(server), nullptr);
+  EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
+
+  client.close_idle(1);
+  EXPECT_EQ(client.idle_connections(), 1u);
+  client.close_idle(0);
+  EXPECT_EQ(client.idle_connections(), 0u);
+}
+
 aio::Task<std::vector<std::string>> pieces(OriginClient* client) {
   MNET_CO_TRY(auto&& answer, co_await client->open({}, soon()));
   std::vector<std::string> out;
