@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,10 +22,6 @@ namespace mnet::lint {
 namespace {
 
 using namespace std::string_view_literals;
-
-std::string below(std::string_view pointer, std::string_view key) {
-  return cat(pointer, yaml::pointer_step(key));
-}
 
 // `type` of a plugin or of its `ipam`.
 void check_type(const std::string& type, const std::string& pointer, const Options& options,
@@ -66,9 +60,7 @@ void check_keys(const json::Object& object, std::span<const std::string_view> ke
 void check_version(const json::Object& config, Reporter& report) {
   const std::string version = json::text_at(config, {"cniVersion"});
   if (version.empty() || cni::is_supported(version)) return;
-  report.value("/cniVersion", "MN015",
-               cat("CNI version ", go_quoted(version), " is not known; use one of ",
-                   join(cni::all_versions(), ", ")));
+  report.value("/cniVersion", "MN015", unknown_version(version));
 }
 
 void check_name(const json::Object& config, Reporter& report) {
@@ -77,76 +69,6 @@ void check_name(const json::Object& config, Reporter& report) {
   if (auto valid = cni::validate_network_name(name); !valid) {
     report.value("/name", "MN023", valid.error().text());
   }
-}
-
-void need(const PluginPart& plugin, std::string_view key, Reporter& report) {
-  if (plugin.conf.find_folded(key) != nullptr) return;
-  report.value(plugin.pointer, "MN018", cat(plugin.type, " needs ", go_quoted(key)));
-}
-
-void check_choice(const PluginPart& plugin, std::string_view key,
-                  std::span<const std::string_view> choices, Reporter& report) {
-  const json::Value* value = plugin.conf.find_folded(key);
-  if (value == nullptr || value->is_null()) return;
-  const std::string text = json::text_of(value);
-  if (value->as_string() != nullptr &&
-      (text.empty() || std::ranges::find(choices, text) != choices.end())) {
-    return;
-  }
-  std::vector<std::string> names(choices.begin(), choices.end());
-  report.value(below(plugin.pointer, key), "MN019",
-               cat(key, " of ", plugin.type, " must be one of ", join(names, ", "), ", not ",
-                   value->as_string() != nullptr ? go_quoted(text) : std::string(value->kind())));
-}
-
-void check_number(const PluginPart& plugin, std::string_view key, std::int64_t least,
-                  std::int64_t most, Reporter& report) {
-  const json::Value* value = plugin.conf.find_folded(key);
-  if (value == nullptr || value->is_null()) return;
-  const auto number = value->as_number() == nullptr ? std::nullopt : value->as_number()->as_int64();
-  if (number && *number >= least && *number <= most) return;
-  report.value(below(plugin.pointer, key), "MN019",
-               cat(key, " of ", plugin.type, " must be a number from ", least, " to ", most,
-                   ", not ", excerpt(json::dump(*value))));
-}
-
-void check_boolean(const PluginPart& plugin, std::string_view key, Reporter& report) {
-  const json::Value* value = plugin.conf.find_folded(key);
-  if (value == nullptr || value->is_null() || value->as_bool() != nullptr) return;
-  report.value(
-      below(plugin.pointer, key), "MN019",
-      cat(key, " of ", plugin.type, " must be true or false, not ", excerpt(json::dump(*value))));
-}
-
-constexpr std::array kMacvlanModes = {"bridge"sv, "private"sv, "vepa"sv, "passthru"sv};
-constexpr std::array kIpvlanModes = {"l2"sv, "l3"sv, "l3s"sv};
-constexpr std::array kLinkStates = {"auto"sv, "enable"sv, "disable"sv};
-constexpr std::array kSwitches = {"on"sv, "off"sv};
-constexpr std::array kBridgeSwitches = {"isGateway"sv,   "isDefaultGateway"sv,   "forceAddress"sv,
-                                        "ipMasq"sv,      "hairpinMode"sv,        "promiscMode"sv,
-                                        "macspoofchk"sv, "preserveDefaultVlan"sv};
-
-void check_values(const PluginPart& plugin, Reporter& report) {
-  const std::string& type = plugin.type;
-  if (type == "macvlan") check_choice(plugin, "mode", kMacvlanModes, report);
-  if (type == "ipvlan") check_choice(plugin, "mode", kIpvlanModes, report);
-  if (type == "vlan") {
-    need(plugin, "master", report);
-    need(plugin, "vlanId", report);
-    check_number(plugin, "vlanId", 0, 4094, report);
-  }
-  if (type == "vrf") need(plugin, "vrfname", report);
-  if (type == "bridge") {
-    check_number(plugin, "vlan", 0, 4094, report);
-    for (const std::string_view key : kBridgeSwitches) check_boolean(plugin, key, report);
-  }
-  if (type == "sriov") {
-    check_number(plugin, "vlan", 0, 4094, report);
-    check_choice(plugin, "link_state", kLinkStates, report);
-    check_choice(plugin, "spoofchk", kSwitches, report);
-    check_choice(plugin, "trust", kSwitches, report);
-  }
-  if (find_plugin(type, false) != nullptr) check_number(plugin, "mtu", 0, 65536, report);
 }
 
 void check_host_device(const PluginPart& plugin, Reporter& report) {
@@ -160,6 +82,18 @@ void check_host_device(const PluginPart& plugin, Reporter& report) {
   report.value(plugin.pointer, "MN018",
                "host-device needs \"device\", \"hwaddr\", \"kernelpath\" or \"pciBusID\", or the "
                "capability deviceID and a resource");
+}
+
+// The runtime may bring them.
+void check_has_ranges(const PluginPart& plugin, const json::Object& ipam,
+                      const std::string& pointer, Reporter& report) {
+  const auto* sets = json::as_array(ipam.find_folded("ranges"));
+  if (ipam.find_folded("subnet") != nullptr || (sets != nullptr && !sets->empty())) return;
+  const json::Object* capabilities = json::as_object(plugin.conf.find_folded("capabilities"));
+  if (capabilities != nullptr && json::is_true(capabilities->find("ipRanges"))) return;
+  if (plugin.conf.find_folded("runtimeConfig") != nullptr) return;
+  report.value(pointer, "MN018",
+               "host-local needs \"subnet\" or \"ranges\", or the capability ipRanges");
 }
 
 void check_plugin(const PluginPart& plugin, const Options& options, Reporter& report) {
@@ -177,10 +111,20 @@ void check_plugin(const PluginPart& plugin, const Options& options, Reporter& re
   if (const KnownPlugin* known = find_plugin(type, true)) {
     check_keys(*ipam, known->keys, pointer, type, report);
   }
-  check_ipam(*ipam, pointer, report);
+  if (type == "host-local") check_has_ranges(plugin, *ipam, pointer, report);
+  check_ipam(plugin, *ipam, report);
 }
 
 }  // namespace
+
+std::string below(std::string_view pointer, std::string_view key) {
+  return cat(pointer, yaml::pointer_step(key));
+}
+
+std::string unknown_version(std::string_view version) {
+  return cat("CNI version ", go_quoted(version), " is not known; use one of ",
+             join(cni::all_versions(), ", "));
+}
 
 std::vector<PluginPart> plugins_of(const json::Object& config) {
   std::vector<PluginPart> parts;
@@ -209,6 +153,7 @@ void check_config(const json::Object& config, const Options& options, Reporter& 
         "/plugins", "MN022",
         "plugins has no effect beside type: a configuration is one plugin or a list of them");
   }
+  check_order(plugins, report);
   for (const PluginPart& plugin : plugins) {
     check_plugin(plugin, options, report);
     check_host_device(plugin, report);

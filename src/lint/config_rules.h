@@ -25,6 +25,12 @@ struct PluginPart {
 // Refers to `config`.
 std::vector<PluginPart> plugins_of(const json::Object& config);
 
+// The pointer of a member of the value at `pointer`.
+std::string below(std::string_view pointer, std::string_view key);
+
+// What MN015 says.
+std::string unknown_version(std::string_view version);
+
 // What findings of one text have in common.
 class Reporter {
  public:
@@ -49,8 +55,12 @@ class Reporter {
 
 // Everything but what the daemon itself refuses.
 void check_config(const json::Object& config, const Options& options, Reporter& report);
-// Addresses and ranges of one `ipam`.
-void check_ipam(const json::Object& ipam, const std::string& pointer, Reporter& report);
+// What the plugin's program would refuse.
+void check_values(const PluginPart& plugin, Reporter& report);
+// The same of the whole list: some only go on with what a plugin before them began.
+void check_order(const std::vector<PluginPart>& plugins, Reporter& report);
+// Addresses and ranges of the plugin's `ipam`.
+void check_ipam(const PluginPart& plugin, const json::Object& ipam, Reporter& report);
 
 // The range of addresses of one plugin with host-local, and which link they are used on.
 struct AddressRange {

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/spelling.h"
 #include "base/text.h"
+#include "cni/version.h"
 #include "json/json.h"
 #include "lint/config_rules.h"
 #include "lint/finding.h"
@@ -94,9 +95,20 @@ std::string fault_of_level(const std::string& level) {
              join({kLevels.begin(), kLevels.end()}, ", "), suggestion(level, kLevels));
 }
 
-// Keys without effect, by themselves or beside the others, reported where the key is written.
+// What the daemon refuses once it has read all keys, and keys without effect, by themselves or
+// beside the others; reported where the key is written.
 void check_merged(const Objects& objects, const settings::Config& config,
                   std::vector<Finding>& out) {
+  const auto refuse = [&](std::string_view key, std::string_view code, std::string why) {
+    const Configuration& written = objects.configurations[std::stoul(config.file_of(key))];
+    Reporter(written.text, written.title, out).value(yaml::pointer_step(key), code, std::move(why));
+  };
+  if (const auto limit = settings::check_connection_limit(config); !limit) {
+    refuse("connectionLimit", "MN050", limit.error().text());
+  }
+  if (!config.cni_version.empty() && !cni::is_supported(config.cni_version)) {
+    refuse("cniVersion", "MN015", unknown_version(config.cni_version));
+  }
   std::vector<std::string> warnings = settings::config_warnings(config);
   if (auto fault = fault_of_level(config.log_level); !fault.empty()) {
     warnings.push_back(std::move(fault));

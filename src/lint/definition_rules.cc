@@ -1,25 +1,33 @@
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "base/spelling.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "lint/config_rules.h"
 #include "lint/finding.h"
 #include "lint/objects.h"
 #include "lint/rules.h"
+#include "lint/text.h"
 #include "model/delegate.h"
 #include "model/nad.h"
 #include "model/networks_annotation.h"
 #include "model/requested_networks.h"
+#include "yaml/places.h"
 
 namespace mnet::lint {
 namespace {
+
+using namespace std::string_view_literals;
 
 // As an ADD reads it (attach/network_finder.h): the name is added, then the delegate is made.
 Result<model::Delegate> delegate_of(const Definition& definition) {
@@ -50,6 +58,20 @@ void check_resource(const Definition& definition, Reporter& report) {
                  cat(plugin.type,
                      " needs a device: name its resource in the annotation "
                      "k8s.v1.cni.cncf.io/resourceName of the definition"));
+  }
+}
+
+void check_annotation_names(const Definition& definition, std::vector<Finding>& out) {
+  constexpr std::array kKnown = {"k8s.v1.cni.cncf.io/resourceName"sv};
+  const json::Object* object = definition.document.value().as_object();
+  const auto* all = json::as_object(json::find_at(*object, {"metadata", "annotations"}));
+  if (all == nullptr) return;
+  for (const auto& [key, value] : *all) {
+    const std::string meant = key == kKnown.front() ? std::string() : suggestion(key, kKnown);
+    if (meant.empty()) continue;
+    const std::string pointer = cat("/metadata/annotations", yaml::pointer_step(key));
+    out.push_back({definition.document.spot(pointer, Part::kKey), "MN036", definition.key(),
+                   cat("unknown annotation ", go_quoted(key), meant)});
   }
 }
 
@@ -128,6 +150,7 @@ void check_unreachable(const Known& known, std::vector<Finding>& out) {
 }  // namespace
 
 void check_definition(const Definition& definition, const Known& known, std::vector<Finding>& out) {
+  check_annotation_names(definition, out);
   if (!definition.config) return;
   Reporter report(*definition.config, definition.key(), out);
   if (!definition.parsed) {

@@ -78,6 +78,35 @@ TEST(Lint, SuggestsTheTypeThatWasMeantWhateverPluginsThereAre) {
   EXPECT_EQ(findings.front().text, "unknown type \"brigde\", did you mean \"bridge\"?");
 }
 
+std::string definition_of(std::string_view config) {
+  return cat("kind: NetworkAttachmentDefinition\nmetadata: {name: net}\nspec:\n  config: |\n    ",
+             config, "\n");
+}
+
+TEST(Lint, SaysNothingOfUnusualValuesThatPluginsTake) {
+  for (
+      const std::string_view config :
+      {R"({"type":"macvlan","master":"an-alternative-name-of-a-link","mode":"","mac":null})",
+       R"({"type":"bridge","bridge":"","vlanTrunk":[{"minID":1,"maxID":4094},{"id":7}]})",
+       R"({"type":"ptp","ipam":{"type":"host-local","subnet":"10.1.0.0/24","gateway":"10.9.0.1"}})",
+       R"({"type":"bridge","ipam":{"type":"host-local","subnet":"fd00::/64","gateway":"fe80::1"}})",
+       R"({"type":"bridge","capabilities":{"ipRanges":true},"ipam":{"type":"host-local"}})",
+       R"({"type":"bridge","ipam":{"type":"host-local","ranges":[[{"subnet":"10.1.0.0/24"}],[{"subnet":"fd00::/64"}]]}})",
+       R"({"plugins":[{"type":"mine"},{"type":"tuning","sysctl":{"net.ipv4.conf.IFNAME.arp_notify":"1"}},
+            {"type":"bandwidth","capabilities":{"bandwidth":true}},{"type":"sbr"}]})"}) {
+    const auto findings = lint({file("n.yaml", definition_of(config))}, {});
+    EXPECT_TRUE(findings.empty()) << to_text(findings, false) << config;
+  }
+}
+
+TEST(Lint, TellsNoOtherKindsOfTheGroupThatTheyAreMisspelt) {
+  const std::string policy =
+      "apiVersion: k8s.cni.cncf.io/v1beta1\nkind: MultiNetworkPolicy\nmetadata: {name: p}\n"
+      "---\napiVersion: k8s.cni.cncf.io/v1\nkind: Other\nmetadata: {name: p}\n";
+
+  EXPECT_TRUE(lint({file("p.yaml", policy)}, {}).empty());
+}
+
 TEST(Lint, MissesADefinitionOnlyIfItKnowsAllOfThem) {
   const std::string pod =
       "kind: Pod\nmetadata:\n  name: p\n  annotations: {k8s.v1.cni.cncf.io/networks: elsewhere}\n";

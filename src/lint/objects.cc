@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/result.h"
+#include "base/spelling.h"
 #include "base/text.h"
 #include "json/at.h"
 #include "json/json.h"
@@ -109,6 +111,27 @@ const json::Object* object_at(const json::Value& value, std::string_view pointer
   return json::as_object(find_pointer(value, pointer));
 }
 
+constexpr std::string_view kVersion = "k8s.cni.cncf.io/v1",
+                           kDefinitionKind = "NetworkAttachmentDefinition";
+
+// What the CRD does not know. Errors begin with the member's path.
+Result<void> check_schema(const json::Object& object) {
+  constexpr std::array kSpecKeys = {"config"sv};
+  const std::string version = json::text_at(object, {"apiVersion"});
+  if (!version.empty() && version != kVersion) {
+    return Error(Errc::kInvalid,
+                 cat("apiVersion: must be ", kVersion, ", not ", go_quoted(version)));
+  }
+  const json::Object* spec = json::as_object(object.find("spec"));
+  if (spec == nullptr) return {};
+  for (const auto& [key, value] : *spec) {
+    const std::string meant = suggestion(key, kSpecKeys);
+    if (key == kSpecKeys.front() || meant.empty()) continue;
+    return Error(Errc::kInvalid, cat("spec.", key, ": unknown key", meant));
+  }
+  return {};
+}
+
 class Reader {
  public:
   Reader(FilePtr file, std::string ns, Objects& out, std::vector<Finding>& findings)
@@ -146,11 +169,17 @@ class Reader {
     if (object == nullptr) return;
     const std::string kind = json::text_at(*object, {"kind"});
     if (kind.ends_with("List")) return read_list(document, *object);
-    if (kind == "NetworkAttachmentDefinition") return read_definition(document, *object);
+    if (kind == kDefinitionKind) return read_definition(document, *object);
     if (kind == "Pod") return read_pod(document, *object);
     if (kind == "ConfigMap") return read_config_map(document, *object);
     if (kind.starts_with("VirtualMachine")) return read_machine(document, *object, kind);
     if (!template_of(kind).empty()) return read_workload(document, *object, kind);
+    const std::string version = json::text_at(*object, {"apiVersion"});
+    constexpr std::array kKinds = {kDefinitionKind};
+    const std::string meant = version == kVersion ? suggestion(kind, kKinds) : std::string();
+    if (meant.empty()) return;
+    refuse(document, *object,
+           Error(Errc::kInvalid, cat("kind: unknown kind ", go_quoted(kind), meant)));
   }
 
   void read_list(const Document& document, const json::Object& object) {
@@ -169,6 +198,9 @@ class Reader {
   }
 
   void read_definition(const Document& document, const json::Object& object) {
+    if (const auto fits = check_schema(object); !fits) {
+      return refuse(document, object, fits.error());
+    }
     auto read = model::parse_network_definition(object, model::Origin::kManifest);
     if (!read) return refuse(document, object, read.error());
     Definition definition{

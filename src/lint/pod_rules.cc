@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +40,10 @@ constexpr std::array kElementKeys = {"name"sv, "namespace"sv, "ips"sv, "mac"sv, 
                                      "default-route"sv, "ipam-claim-reference"sv,
                                      // It has no effect, but the original's own examples have it.
                                      "gateway"sv};
+constexpr std::array kPortKeys = {"hostPort"sv, "containerPort"sv, "protocol"sv, "hostIP"sv};
+constexpr std::array kBandwidthKeys = {"ingressRate"sv, "ingressBurst"sv, "egressRate"sv,
+                                       "egressBurst"sv};
+constexpr std::array kProtocols = {"tcp"sv, "udp"sv, "sctp"sv, "udplite"sv, "dccp"sv};
 constexpr std::array kAnnotations = {
     "k8s.v1.cni.cncf.io/networks"sv,        "k8s.v1.cni.cncf.io/network-status"sv,
     "k8s.v1.cni.cncf.io/networks-status"sv, "k8s.v1.cni.cncf.io/resourceName"sv,
@@ -202,18 +208,34 @@ class PodCheck {
     for (std::size_t i = 0; i < items.size(); ++i) {
       const json::Object* item = items[i].as_object();
       if (item == nullptr) continue;
-      for (const auto& [key, value] : *item) {
-        const bool is_known = std::ranges::any_of(
-            kElementKeys, [&key](auto known) { return json::is_spelling_of(key, known); });
-        if (is_known) continue;
-        report(
-            place.spot(cat("/", i, yaml::pointer_step(key)), Part::kKey), "MN031",
-            cat("unknown key ", go_quoted(key), " has no effect", suggestion(key, kElementKeys)));
+      const std::string pointer = cat("/", i);
+      check_keys(*item, kElementKeys, pointer, place);
+      const auto ports = json::elements_of(item->find_folded("portMappings"));
+      for (std::size_t j = 0; j < ports.size(); ++j) {
+        if (const json::Object* port = ports[j].as_object()) {
+          check_keys(*port, kPortKeys, cat(pointer, "/portMappings/", j), place);
+        }
+      }
+      if (const auto* bandwidth = json::as_object(item->find_folded("bandwidth"))) {
+        check_keys(*bandwidth, kBandwidthKeys, cat(pointer, "/bandwidth"), place);
       }
     }
   }
 
+  void check_keys(const json::Object& object, std::span<const std::string_view> known,
+                  const std::string& pointer, const Text& place) {
+    for (const auto& [key, value] : object) {
+      const bool is_known =
+          std::ranges::any_of(known, [&key](auto word) { return json::is_spelling_of(key, word); });
+      if (is_known) continue;
+      report(place.spot(cat(pointer, yaml::pointer_step(key)), Part::kKey), "MN031",
+             cat("unknown key ", go_quoted(key), " has no effect", suggestion(key, known)));
+    }
+  }
+
   void refuse_missing(const NetworkSelectionElement& element, const Spot& spot) {
+    if (element.name.empty())
+      return report(spot, "MN032", "the element needs the \"name\" of a definition");
     std::string text = missing_text(known_, element.ns, element.name, missing_);
     if (!text.empty()) {
       report(spot, "MN032", std::move(text));
@@ -229,10 +251,12 @@ class PodCheck {
                  excerpt(element.ns), " in globalNamespaces"));
     }
     refuse_missing(element, spot);
-    const auto at = [&](std::string_view key) {
-      return json == nullptr ? spot : json->spot(cat("/", index, yaml::pointer_step(key)));
+    const auto at = [&](std::string_view member) {  // of the element, as a pointer
+      return json == nullptr ? spot : json->spot(cat("/", index, "/", member));
     };
     check_fixed(element, at);
+    check_ports(element, at);
+    check_bandwidth(element, at);
     const auto found = known_.definitions.find(cat(element.ns, "/", element.name));
     if (found == known_.definitions.end()) return;
     check_resource(*found->second, spot);
@@ -247,6 +271,40 @@ class PodCheck {
     report(at(has_ips ? "ips" : "mac"), "MN041",
            cat("all pods of the ", pod_.kind, " would have the same ",
                has_ips ? "addresses" : "hardware address", ": leave them to IPAM, or run one pod"));
+  }
+
+  // As portmap judges them.
+  void check_ports(const NetworkSelectionElement& element, const auto& at) {
+    constexpr std::int64_t kMost = 65535;
+    const auto ports = element.port_mappings.value_or(std::vector<model::PortMapping>());
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      const auto refuse = [&](std::string_view key, const std::string& why) {
+        report(at(cat("portMappings/", i, "/", key)), "MN042", cat("portMappings[", i, "]: ", why));
+      };
+      for (const auto& [key, port] : {std::pair("hostPort"sv, ports[i].host_port),
+                                      {"containerPort"sv, ports[i].container_port}}) {
+        if (port >= 1 && port <= kMost) continue;
+        refuse(key, cat(key, " must be a number from 1 to ", kMost, ", not ", port));
+      }
+      const std::string protocol = to_lower(ports[i].protocol);
+      if (protocol.empty() || std::ranges::find(kProtocols, protocol) != kProtocols.end()) continue;
+      refuse("protocol", cat("unknown protocol ", go_quoted(ports[i].protocol),
+                             suggestion(protocol, kProtocols)));
+    }
+  }
+
+  // As the plugin bandwidth does.
+  void check_bandwidth(const NetworkSelectionElement& element, const auto& at) {
+    if (!element.bandwidth) return;
+    const model::Bandwidth& asked = *element.bandwidth;
+    const auto check = [&](std::string_view way, std::int64_t rate, std::int64_t burst) {
+      if (rate >= 0 && burst >= 0 && (rate == 0) == (burst == 0)) return;
+      report(at("bandwidth"), "MN042",
+             cat("bandwidth: ", way, "Rate and ", way,
+                 "Burst must both be greater than 0, or neither be there"));
+    };
+    check("ingress", asked.ingress_rate, asked.ingress_burst);
+    check("egress", asked.egress_rate, asked.egress_burst);
   }
 
   void check_resource(const Definition& definition, const Spot& spot) {
