@@ -21,14 +21,14 @@
 #include "json/json.h"
 #include "kube/exec.h"
 #include "multusctl/cluster.h"
+#include "multusctl/command_tables.h"
+#include "multusctl/commands.h"
 #include "multusctl/invocation.h"
 #include "multusctl/node_status.h"
 #include "sys/write_all.h"
 
 namespace mnet::multusctl {
 namespace {
-
-constexpr std::string_view kOwnFlag = "daemon-namespace";
 
 DaemonPod daemon_pod(const json::Object& pod) {
   DaemonPod out{.node = json::text_at(pod, {"spec", "nodeName"}),
@@ -116,10 +116,16 @@ Result<NodeStatus> status_in(const std::string& node, const json::Object& answer
 
 }  // namespace
 
+std::string_view daemon_flag(const Command& command) {
+  constexpr std::string_view kOwn = "daemon-namespace";
+  if (std::ranges::find(command.flags, kOwn) != command.flags.end()) return kOwn;
+  const std::string_view usual = kDaemonMeanings.front().name;
+  const bool means_daemons = flag_of(command, usual).help == kDaemonMeanings.front().help;
+  return means_daemons ? usual : std::string_view();
+}
+
 std::string daemon_namespace(const Invocation& invocation) {
-  const bool is_flag_of_its_own =
-      std::ranges::find(invocation.command->flags, kOwnFlag) != invocation.command->flags.end();
-  std::string named = invocation.text(is_flag_of_its_own ? kOwnFlag : "namespace");
+  std::string named = invocation.text(daemon_flag(*invocation.command));
   return named.empty() ? std::string(kDaemonNamespace) : named;
 }
 

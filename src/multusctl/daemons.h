@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "json/json.h"
 #include "multusctl/cluster.h"
+#include "multusctl/commands.h"
 #include "multusctl/invocation.h"
 #include "multusctl/node_status.h"
 
@@ -25,8 +26,11 @@ struct DaemonPod {
   std::string why_not = {};  // why it cannot be asked; empty: it can
 };
 
-// The one that the command line names, or that of the manifests. Where -n means something else, the
-// command has --daemon-namespace.
+// The flag of a command that names the daemons' namespace: -n, or --daemon-namespace where -n means
+// something else. Empty: the command asks no daemons.
+std::string_view daemon_flag(const Command& command);
+
+// The one that the command line names, or that of the manifests.
 std::string daemon_namespace(const Invocation& invocation);
 
 // The daemons' pods in that namespace, by the label app=multus, and the nodes that have none; of

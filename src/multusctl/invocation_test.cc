@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/text.h"
 #include "multusctl/commands.h"
 
 namespace mnet::multusctl {
@@ -54,6 +57,26 @@ TEST(ParseInvocation, RefusesArgumentsThatTheCommandDoesNotRead) {
   EXPECT_THAT(parse_invocation("kubectl-multus", {"doctor", "node-1"}).error().text(),
               HasSubstr("doctor takes no arguments, such as \"node-1\"\n"
                         "Run 'kubectl multus doctor --help'"));
+}
+
+// What a shell would do with the rest of the line is its own affair.
+std::vector<std::string> words_of(std::string_view example) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(example, ' ')) {
+    if (word == ">" || word == "|") break;
+    words.emplace_back(word);
+  }
+  return words;
+}
+
+TEST(ParseInvocation, TakesEveryExampleThatHelpShows) {
+  for (const Command& command : all_commands()) {
+    for (const std::string_view example : command.examples) {
+      const auto line = parse_invocation("multusctl", words_of(example));
+      ASSERT_TRUE(line.has_value()) << example << ": " << line.error().text();
+      EXPECT_EQ(line->command, &command) << example;
+    }
+  }
 }
 
 TEST(ParseInvocation, RefusesATimeThatIsNotANumberBeforeAnythingIsAsked) {

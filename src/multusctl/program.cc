@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "base/text.h"
 #include "multusctl/about.h"
 #include "multusctl/commands.h"
+#include "multusctl/hints.h"
 #include "multusctl/invocation.h"
 #include "nodetools/output.h"
 #include "sys/environment.h"
@@ -32,38 +32,30 @@ std::optional<std::string> typed_line() {
   return line;
 }
 
-// Hints name commands as this user runs them: where the program is only there as a plugin of
+// Prints hints as this user has to type them: where the program is only there as a plugin of
 // kubectl, `multusctl pending` is not a command.
 class AsCalled final : public nodetools::Output {
  public:
-  AsCalled(nodetools::Output& complaints, std::string program)
-      : complaints_(complaints), program_(std::move(program)) {}
+  AsCalled(nodetools::Output& complaints, const Invocation& invocation)
+      : complaints_(complaints), invocation_(invocation) {}
 
   // Whether all of stdout arrived. A reader that has seen enough (`| head`) is fine.
   const Result<void>& written() const { return written_; }
 
  private:
-  std::string renamed(std::string_view text) const {
-    constexpr std::string_view kName = "`multusctl ";
-    std::string out;
-    for (std::size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName)) {
-      out += cat(text.substr(0, at), "`", program_, " ");
-      text.remove_prefix(at + kName.size());
-    }
-    return cat(out, text);
-  }
   void write(std::string_view text) override {
     if (!written_) return;
     auto written = sys::write_all(
-        STDOUT_FILENO, cat(renamed(text), text.ends_with('\n') ? "" : "\n"), "standard output");
+        STDOUT_FILENO, cat(as_called(text, invocation_), text.ends_with('\n') ? "" : "\n"),
+        "standard output");
     if (!written && written.error().os_errno() != EPIPE) written_ = std::move(written);
   }
   void write_complaint(std::string_view about, std::string_view reason) override {
-    complaints_.complain(about, renamed(reason));
+    complaints_.complain(about, as_called(reason, invocation_));
   }
 
   nodetools::Output& complaints_;
-  const std::string program_;
+  const Invocation& invocation_;
   Result<void> written_;
 };
 
@@ -89,7 +81,7 @@ int run_program(std::string_view path, const std::vector<std::string>& words) {
     return 2;
   }
   nodetools::ProcessOutput process("multusctl");
-  AsCalled output(process, invocation->program);
+  AsCalled output(process, *invocation);
   const Command* command = invocation->command;
   if (command == nullptr || invocation->has("help")) {
     output.print(help_text(invocation->program, command));

@@ -170,6 +170,11 @@ def test_a_wrong_command_line_is_exit_2_with_a_hint(ctl, words, hint):
 
     assert (done.returncode, done.stdout) == (2, "")
     assert hint in done.stderr
+    for pointer in re.findall(r"Run 'multusctl (.*?)'", done.stderr):
+        shown = ctl(*pointer.split())
+        assert (shown.returncode, shown.stderr) == (0, "") and "Flags:" in shown.stdout
+    for command in re.findall(r'did you mean "(.*?)"', done.stderr):
+        assert ctl(command, "--help").returncode == 0
 
 
 def test_an_answer_that_cannot_be_written_is_not_a_success(program):
@@ -207,6 +212,17 @@ def test_help_and_the_version_are_there_as_words_and_as_flags(ctl):
     assert all(ctl(*words).returncode == 0 for words in (["help"], ["help", "status"], ["--version"]))
 
 
+def test_help_tells_more_about_each_command_in_the_way_it_says(ctl):
+    shown = ctl("--help").stdout
+    (pointer,) = re.findall(r"'multusctl (COMMAND --help)' tells more", shown)
+    commands = re.findall(r"^  ([a-z]+) ", shown, re.M)
+
+    assert {"status", "pods", "explain", "lint", "doctor", "completion", "man", "version"} <= set(commands)
+    for command in commands:
+        done = ctl(*pointer.replace("COMMAND", command).split())
+        assert done.returncode == 0 and f"multusctl {command}" in done.stdout
+
+
 def test_as_a_plugin_of_kubectl_it_names_commands_as_they_are_run_there(program, tmp_path):
     plugin = tmp_path / "kubectl-multus"
     plugin.symlink_to(program("multusctl"))
@@ -215,6 +231,13 @@ def test_as_a_plugin_of_kubectl_it_names_commands_as_they_are_run_there(program,
 
     assert done.returncode == 1
     assert "`kubectl multus doctor`" in done.stdout and "`multusctl" not in done.stdout
+
+
+def test_hints_name_the_namespace_of_the_daemons_that_was_given(ctl, tmp_path):
+    done = ctl("doctor", "--this-node", "--socket", tmp_path / "none", "-n", "infra")
+
+    assert done.returncode == 1
+    assert "`multusctl doctor -n infra`" in done.stdout
 
 
 @pytest.mark.without_sanitizers
