@@ -234,6 +234,18 @@ def test_daemons_may_be_in_another_namespace(ctl, elsewhere, command, told):
     assert told not in usual.stdout + usual.stderr
 
 
+def test_daemons_of_another_namespace_are_found_with_the_command_that_status_names(ctl, cluster, elsewhere):
+    told = "no pod labelled app=multus in namespace default"
+    unknown = ctl("status", elsewhere.node, "-n", "default").stderr
+    (hint,) = re.findall(r"`kubectl (get [^`]*)` daemons of other namespaces", unknown)
+    assert told in unknown
+
+    (found,) = [row for row in rows(cluster.kubectl(*hint.split())) if row[0] == elsewhere.namespace]
+
+    assert found[1] == "daemon"
+    assert told not in ctl("status", elsewhere.node, "-n", found[0]).stderr
+
+
 def test_doctor_names_admission_that_is_in_the_way(ctl, cluster):
     label = "pod-security.kubernetes.io/enforce"
     cluster.request("PATCH", "/api/v1/namespaces/kube-system", {"metadata": {"labels": {label: "baseline"}}},

@@ -11,8 +11,8 @@ from harness.machine.wait import until
 from harness.node.networks import NODE_BRIDGE
 from harness.whole_node.boot import NAME
 from harness.whole_node.installation import Installation
-from harness.whole_node.multusctl import CTL, Said
-from harness.whole_node.pod_space import PodSpace
+from harness.whole_node.multusctl import CTL, Said, hint_in
+from harness.whole_node.pod_space import PodSpace, pod_object
 
 pytestmark = pytest.mark.ours
 STATE = "/var/lib/cni/multus"
@@ -47,21 +47,27 @@ def test_kubectl_runs_it_as_a_plugin_of_its_own(plugin, space):
     assert f"/{space.name}/" not in plugin("lint", "--cluster", "-n", space.name).out
 
 
-def test_a_daemon_whose_image_is_missing_is_told_with_the_command_that_shows_why(outside, inside, obey, multus, leaks):
+def test_a_daemon_whose_image_is_missing_is_told_with_the_command_that_shows_why(outside, inside, obey, multus, space):
+    space.network("lab", NODE_BRIDGE)
     good = multus.image
     multus.set_image("localhost/multus:absent")
     try:
         multus.system.kubectl("delete", "pod", "-l", "name=multus", "--wait")
+        space.apply(pod_object("web", "lab"))
         said = until(lambda: "the daemon's pod is " in (now := outside("status")).err and now, "a pod that cannot start", 60)
         until(lambda: "localhost/multus:absent" in obey(said.hint("the daemon's pod is")), "the event of the image", 60)
         on_node = inside("status", "--this-node")
         assert on_node.exit == 1 and "kube-multus-ds-" in obey(on_node.hint("no daemon answers"))
         assert outside("doctor").exit == 1
+        refused = until(lambda: next((event["message"] for event in space.items("events") if "multus-daemon does not run" in event["message"]),
+                                     None), "an event of the pod that needs the daemon", 120)
+        assert "kube-multus-ds-" in obey(hint_in(refused))
     finally:
         multus.set_image(good)
         multus.wait_rolled_out()
 
     until(lambda: outside("status").exit == 0 and outside("doctor").exit == 0, "a good cluster", 60)
+    space.wait_ready("pod/web")
 
 
 # The runtime attached the first pod itself, and deletes it through multus: its own result of `primary` stays.

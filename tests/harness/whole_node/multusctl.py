@@ -7,6 +7,11 @@ from harness.machine.host import PROGRAMS
 CTL = f"{PROGRAMS}/multusctl"
 
 
+def hint_in(line):
+    """The command that the line names."""
+    return re.search(r"((?:kubectl|multusctl|ctr) [^`()]*)", line)[1].strip()
+
+
 class Said:
     def __init__(self, done):
         self.exit, self.out, self.err = done.returncode, done.stdout, done.stderr
@@ -22,8 +27,7 @@ class Said:
         return found[0]
 
     def hint(self, part):
-        """The command that the line names."""
-        return re.search(r"((?:kubectl|multusctl|ctr) [^`()]*)", self.line(part))[1].strip()
+        return hint_in(self.line(part))
 
 
 def pods_left(space):
