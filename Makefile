@@ -2,7 +2,7 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help release try-packages try-chart try-workflow try-kubernetes try-arm64 demo test quick e2e look-at-report bench bench-fleet api-faults soak lint vectors programs image packages format fuzz readers tsan coverage peer cluster-up cluster-down clean
+.PHONY: help release try-packages try-chart try-workflow try-kubernetes try-arm64 try-cgroup2 demo test quick e2e look-at-report bench bench-fleet api-faults soak lint vectors programs image packages format fuzz readers tsan coverage peer cluster-up cluster-down clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -116,6 +116,11 @@ try-workflow:  ## actionlint on the workflow file
 try-arm64:  ## unit tests and vectors that start no other program, cross-built for arm64, under qemu-user
 	@scripts/install-packages build cross
 	@scripts/try-arm64 $(PROGRAMS)
+
+try-cgroup2:  ## delegates' memory with control groups of version 2, on a kernel that runs as a process (user-mode Linux)
+	@scripts/install-packages build test kernel
+	@scripts/build release programs fake-delegate
+	@scripts/try-cgroup2
 
 CLUSTER_PARTS = etcd kube-apiserver kube-controller-manager kubectl kube-scheduler kubelet kube-proxy
 try-kubernetes:  ## cluster tests and the short ones on a whole node, with Kubernetes MINOR=1.32 or 1.36, which is built once

@@ -8,6 +8,7 @@ import pytest
 from harness.evidence import sanitizers
 from harness.evidence.leaks import LeakCheck, unexpected
 from harness.evidence.outcome import passed
+from harness.machine import cgroups
 from harness.machine.host import REFERENCE_PLUGINS, Host
 from harness.machine.order import dealt
 from harness.node.cni import Runtime
@@ -58,11 +59,12 @@ def pytest_collection_modifyitems(config, items):
 
 def leave_out(config, items):
     """Leaves out, instead of skipping, the tests that this build cannot run, which the other build runs, and those that an
-    older Kubernetes cannot."""
+    older Kubernetes or version 1 of control groups cannot."""
     daemon, marks = programs_dir() / "multus-daemon", []
     if daemon.exists():
         marks += ["failpoints"] if b"MULTUS_FAILPOINTS" not in daemon.read_bytes() else []
         marks += ["without_sanitizers"] if sanitizers.are_in(daemon) else []
+    marks += [] if cgroups.is_version_2() else ["cgroup2"]
     left_out = [item for item in items if any(map(item.get_closest_marker, marks)) or needs_newer_kubernetes(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]

@@ -12,22 +12,25 @@ from harness.node.daemon import default_config
 
 pytestmark = [pytest.mark.cgroups, pytest.mark.without_sanitizers, pytest.mark.release("limits")]
 
-MEMORY = Path("/sys/fs/cgroup/memory")
 IN_GROUP = 'echo 0 > "$1/cgroup.procs"; shift; exec "$@"'
 
 
 class Group:
-    """A control group of version 1 with a limit, and the processes that were killed in it."""
+    """A control group with a limit, and the processes that were killed in it."""
 
     def __init__(self, limit):
         self.name = cgroups.new_name("memory")
-        self.folder = MEMORY / self.name
+        memory = cgroups.CGROUPS if cgroups.is_version_2() else cgroups.CGROUPS / "memory"
+        self.folder = memory / self.name
+        if cgroups.is_version_2():
+            (memory / "cgroup.subtree_control").write_text("+memory")
         self.folder.mkdir()
-        (self.folder / "memory.limit_in_bytes").write_text(str(limit << 20))
+        (self.folder / ("memory.max" if cgroups.is_version_2() else "memory.limit_in_bytes")).write_text(str(limit << 20))
 
     @property
     def kills(self):
-        lines = (self.folder / "memory.oom_control").read_text().split()
+        """In groups below it, too."""
+        lines = (self.folder / ("memory.events" if cgroups.is_version_2() else "memory.oom_control")).read_text().split()
         return int(lines[lines.index("oom_kill") + 1])
 
     def start(self, daemons, **keys):
@@ -44,7 +47,7 @@ def group():
         return made[-1]
     yield make
     for one in made:
-        until(lambda one=one: cgroups.removed(one.folder), f"{one.folder} empty")
+        cgroups.remove(one.name)
 
 
 def conf(fake, **behaviour):
@@ -121,9 +124,55 @@ def test_the_kernel_kills_a_delegate_and_not_the_daemon(group, host, daemons, fa
     assert daemon.cni("DEL", conf(fake), pod).status == 200
 
 
+@pytest.mark.cgroup2
+def test_the_kernel_kills_a_delegate_alone_where_all_were_to_be_killed_together(group, host, daemons, fake):
+    """Kubernetes 1.28 and newer asks for that in every container."""
+    small = group(64)
+    (small.folder / "memory.oom.group").write_text("1")
+    daemon = small.start(daemons)
+    daemon.wait_log("memory.oom.group of the daemon's control group was 1 and is 0 now")
+    pod = host.add_pod("one")
+
+    answer = daemon.cni("ADD", conf(fake, ADD={"allocate_mb": 200}), pod)
+
+    assert answer.status == 400 and "the kernel killed it because memory ran out" in answer.text, answer.text
+    assert daemon.process.running and small.kills == 1
+    assert daemon.cni("DEL", conf(fake), pod).status == 200
+
+
+def group_of(pid):
+    return Path(f"/proc/{pid}/cgroup").read_text().strip().rpartition("/")[2]
+
+
+@pytest.mark.cgroup2
+def test_delegates_in_a_group_of_their_own_are_killed_there(group, host, daemons, fake):
+    whole = group(64)
+    daemon = whole.start(daemons, delegateCgroup=True)
+    delegates = whole.folder / "multus-delegates"
+    assert int((delegates / "memory.max").read_text()) == (64 - 16) << 20
+    gate = fake.gate()
+    pod = host.add_pod("one")
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        adding = threads.submit(daemon.cni, "ADD", conf(fake, ADD={"gate": gate.path}), pod)
+        gate.reached()
+        (delegate,) = daemon.children()
+        assert (group_of(delegate), group_of(daemon.pid)) == ("multus-delegates", "multus-daemon")
+        gate.open()
+        assert adding.result().status == 200
+    assert daemon.cni("DEL", conf(fake), pod).status == 200
+
+    answer = daemon.cni("ADD", conf(fake, ADD={"allocate_mb": 200}), pod)
+
+    assert answer.status == 400 and "the kernel killed it because memory ran out" in answer.text, answer.text
+    assert daemon.process.running and "oom_kill 1" in (delegates / "memory.events").read_text()
+    assert "oom_kill 0" in (whole.folder / "multus-daemon" / "memory.events").read_text()
+    assert daemon.cni("DEL", conf(fake), pod).status == 200
+
+
 @pytest.fixture
 def version_2(host):
-    """What a container sees of control groups whose version 2 the kubelet has set up. The daemon of this machine stays where it is."""
+    """What a container sees of control groups whose version 2 the kubelet has set up: files that look alike. The daemon of this machine
+    stays where it is."""
     host.run("mount", "-t", "tmpfs", "tmpfs", "/sys/fs/cgroup")
     host.write("/sys/fs/cgroup/cgroup.procs", "1\n2\n")
     host.write("/sys/fs/cgroup/memory.oom.group", "1\n")

@@ -13,9 +13,14 @@ def new_name(kind="test"):
     return f"mnet-{kind}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
+def is_version_2():
+    """Whether it is all there is; where both are mounted, version 1 has the controllers."""
+    return (CGROUPS / "cgroup.controllers").exists()
+
+
 def hierarchies():
     """The folder of each hierarchy: one for each group of controllers with version 1, a single one with version 2."""
-    if (CGROUPS / "cgroup.controllers").exists():
+    if is_version_2():
         return [CGROUPS]
     return sorted(folder for folder in CGROUPS.iterdir() if folder.is_dir() and not folder.is_symlink())
 
