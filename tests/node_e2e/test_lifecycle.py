@@ -81,17 +81,21 @@ def test_an_upgrade_and_the_way_back_refuse_no_pod(node, multus, space):
     new = old.rpartition(":")[0] + ":next"
     node.ctr("images", "tag", "--force", old, new)
 
+    since = node.runtime_log_size()
     with PodTrickle(space, "mac, lab", pause=1) as trickle:
-        for image in (new, old):
-            multus.set_image(image)
-            multus.wait_rolled_out()
-        until(lambda: trickle.failure or trickle.deleted == 60, "60 pods came and went", 400)
+        updates = 0
+        while not trickle.failure and (updates < 2 or trickle.deleted < 60):
+            for image in (new, old):
+                multus.set_image(image)
+                multus.wait_rolled_out()
+                updates += 1
 
+    print(f"{updates} updates, {len(trickle.names)} pods came, {trickle.deleted} went", flush=True)
     assert not trickle.failure and not trickle.refusals()
     until(lambda: len(multus.pods()) == 1, "the old daemon has ended", 240)
     assert "no other daemon runs any more" in multus.log()
-    for verb in ("ADD", "DEL"):
-        assert f"{verb} of container" not in multus.log()  # ... failed after N ms
+    # Whichever daemon was asked, some of which are gone with their logs: what the runtime heard.
+    assert node.network_failures(since) == []
 
 
 def daemons_of(node):

@@ -4,6 +4,7 @@ network, in namespaces, folders and cgroups of its own. `power_off()` loses what
 import base64
 import json
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -247,6 +248,14 @@ class WholeNode:
         controls = cgroups.CGROUPS.glob(f"memory/{self.cgroup}/**/memory.oom_control")
         lines = [line for control in controls for line in control.read_text().splitlines()]
         return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+
+    def runtime_log_size(self):
+        return (self.folder / "containerd.log").stat().st_size
+
+    def network_failures(self, since=0):
+        """What the container runtime has said since, by its log, of networks that it could not set up or tear down."""
+        said = (self.folder / "containerd.log").read_bytes()[since:].decode(errors="replace")
+        return [line for line in said.splitlines() if re.search("failed to (setup|destroy) network for sandbox", line)]
 
     def keep_logs(self, folder):
         """Of every part, to find out why a test failed."""
