@@ -95,14 +95,16 @@ def test_leaves_the_english_of_others_and_of_the_past_alone(tree, name):
 
 def test_accepts_documents_whose_files_exist(tree):
     tree.write("src/base/log.h", "#pragma once\n")
-    tree.write("docs/a.md", "See [the other](b.md#part), [a host](https://example.com/x), `src/base/log.h` and `log.h`.\n")
-    tree.write("docs/b.md", "# Part\n")
+    tree.write("docs/a.md", "See [the other](b.md#parts-of-it-and-b), [a host](https://example.com/x), `src/base/log.h` and `log.h`.\n")
+    tree.write("docs/b.md", "# Parts of it, and [`b`](b.md)\n[above](#parts-of-it-and-b)\n")
 
     assert tree.check("checks/docs").returncode == 0
 
 
 @pytest.mark.parametrize("content, complaint", [
     ("[gone](c.md)", "docs/a.md: the link to c.md leads nowhere"),
+    ("# A\n[gone](#b)", "docs/a.md: it has no heading for #b"),
+    ("```\n# a\n```\n[gone](a.md#a)", "docs/a.md: a.md has no heading for #a"),
     ("`src/base/gone.h`", "docs/a.md: there is no src/base/gone.h"),
     ("`gone.cc`", "docs/a.md: no file is called gone.cc"),
 ])
