@@ -2,6 +2,7 @@
 
 Not part of `make test`: `make try-packages` runs it on dist/."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,11 +11,17 @@ from pathlib import Path
 import pytest
 
 from harness.docs import guide
+from harness.images import released as release
 
 ROOT = Path(__file__).resolve().parents[2]
 DIST = Path(os.environ.get("DIST", ROOT / "dist"))
 VERSION = (ROOT / "VERSION").read_text().strip()
 ALL = ["multus-cpp", "multusctl", "cni-node"]
+# What runs a program of a machine here, and its name in ELF files.
+MACHINES = {"amd64": ([], "X86-64"), "arm64": (["qemu-aarch64-static"], "AArch64")}
+# How a program of the tarball is asked for its version. passthru has that of the original's in its text.
+VERSION_OF = {**dict.fromkeys(["multus-daemon", "multus-shim", "multus"], "-version"),
+              **dict.fromkeys(["multusctl", "cni-node", "kube-watch"], "version")}
 SOURCES = "/etc/apt/sources.list.d/debian.sources"
 
 
@@ -112,13 +119,17 @@ def test_the_images_are_taken_by_the_programs_that_the_page_names(released):
 
 
 def test_sums_and_signature_are_verified_as_the_page_says(released):
-    """With a key of this test, unless the release was signed."""
+    """Signed as `make release` does it, with a key of this test."""
     (example,) = guide.examples("releases.md", "sums")
-    copied = released.folder / "copied"
-    shutil.copytree(DIST, copied)
-    run("minisign", "-G", "-W", "-f", "-p", "multus-cpp.pub", "-s", "secret.key", cwd=copied)
-    run("minisign", "-S", "-W", "-s", "secret.key", "-m", "SHA256SUMS", cwd=copied)
+    copied, secret = released.folder / "copied", released.folder / "secret.key"
+    shutil.copytree(DIST, copied, ignore=shutil.ignore_patterns("SHA256SUMS*"))
+    public = released.folder / "multus-cpp.pub"
+    run("minisign", "-G", "-W", "-p", public, "-s", secret)
 
+    release.script().Release([], "localhost/multus", copied).write_sums(secret)
+    shutil.copy(public, copied)
+
+    assert (copied / "SHA256SUMS").read_text() == (DIST / "SHA256SUMS").read_text()
     assert "FAILED" not in released(example.script, cwd=copied)
     (copied / f"multus-chart-{VERSION}.tgz").write_bytes(b"other")
     with pytest.raises(AssertionError, match="FAILED"):
@@ -131,19 +142,51 @@ def test_lintian_finds_nothing_without_a_reason():
     assert found.returncode == 0, found.stdout
 
 
-@pytest.mark.parametrize("arch", ["amd64", "arm64"])
-def test_the_tarball_has_static_programs_and_the_licences_of_what_is_in_them(tmp_path, arch):
-    archive = DIST / f"multus-cpp-{VERSION}-linux-{arch}.tar.gz"
-    if not archive.exists():
-        pytest.skip(f"{DIST} has nothing for {arch}")
-    run("tar", "-xzf", archive, "-C", tmp_path)
+@pytest.fixture(params=MACHINES)
+def arch(request):
+    if not (DIST / f"multus-cpp-{VERSION}-linux-{request.param}.tar.gz").exists():
+        pytest.skip(f"{DIST} has nothing for {request.param}")
+    return request.param
+
+
+@pytest.fixture
+def unpacked(tmp_path, arch):
+    """The folder in the tarball."""
+    run("tar", "-xzf", DIST / f"multus-cpp-{VERSION}-linux-{arch}.tar.gz", "-C", tmp_path)
     (root,) = tmp_path.iterdir()
+    return root
+
+
+def test_the_tarball_has_static_programs_and_the_licences_of_what_is_in_them(unpacked):
+    root = unpacked
     programs = sorted((root / "bin").iterdir())
 
-    assert {"multus-daemon", "multus-shim", "multus", "passthru", "multusctl", "cni-node", "kube-watch"} == {path.name for path in programs}
+    assert {*VERSION_OF, "passthru"} == {path.name for path in programs}
     assert [path.name for path in programs if "INTERP" in run("readelf", "-lW", path) or "NEEDED" in run("readelf", "-dW", path)] == []
     assert {"glibc", "openssl", "nghttp2", "yaml-cpp"} <= {path.name for path in (root / "share" / "doc").iterdir()}
     assert (root / "share" / "common-licenses" / "LGPL-2.1").exists()
+
+
+def test_every_program_of_the_tarball_starts_on_its_machine(unpacked, arch):
+    emulator, _ = MACHINES[arch]
+    said = {name: subprocess.run([*emulator, unpacked / "bin" / name, word], capture_output=True, text=True).stdout
+            for name, word in VERSION_OF.items()}  # -version of the daemon ends with 4
+    asked = {name: run(*emulator, unpacked / "bin" / name, input='{"cniVersion": "1.0.0"}', env={**os.environ, "CNI_COMMAND": "VERSION"})
+             for name in ("multus-shim", "multus", "passthru")}
+
+    assert [name for name, text in said.items() if VERSION not in text] == []
+    assert [name for name, text in asked.items() if "1.1.0" not in json.loads(text)["supportedVersions"]] == []
+
+
+def test_the_packages_of_a_machine_have_its_programs(tmp_path, arch):
+    for name in ALL:
+        path = DIST / f"{name}_{VERSION}_{arch}.deb"
+        assert run("dpkg-deb", "-f", path, "Architecture").strip() == arch
+        run("dpkg-deb", "-x", path, tmp_path)
+    programs = [path for path in (tmp_path / "usr").rglob("*") if path.parts[-2] in ("bin", "sbin", "cni") and not path.is_symlink()]
+
+    assert {path.name for path in programs} == {*VERSION_OF, "passthru"}
+    assert [path.name for path in programs if MACHINES[arch][1] not in run("readelf", "-h", path)] == []
 
 
 def test_packages_are_installed_used_and_purged(machine):
