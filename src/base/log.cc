@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +18,10 @@
 
 namespace mnet {
 namespace {
+
+// Of a line above `debug`. A plugin chooses how long its error is, and a tenant how often it fails:
+// its lines must not drive those of others out of a log that is rotated by its size.
+constexpr std::size_t kMostOfLine = 16u << 10;
 
 class StderrTarget final : public LogTarget {
  public:
@@ -39,8 +45,10 @@ std::string_view name_of(LogLevel level) {
   return "error";
 }
 
-void append_json_text(std::string& out, std::string_view text) {
+void append_json_text(std::string& out, std::string_view text, std::size_t most) {
   constexpr std::string_view kHex = "0123456789abcdef";
+  const std::string_view rest = text.substr(std::min(most, text.size()));
+  text.remove_suffix(rest.size());
   out += '"';
   while (!text.empty()) {
     const CodePoint c = decode_utf8(text);
@@ -58,6 +66,7 @@ void append_json_text(std::string& out, std::string_view text) {
     }
     text.remove_prefix(c.bytes);
   }
+  if (!rest.empty()) out += "...";
   out += '"';
 }
 
@@ -123,18 +132,19 @@ void Log::verbatim(LogLevel level, std::string_view message) const { write(level
 void Log::write(LogLevel level, std::string_view message, bool with_id) const {
   if (!writes(level)) return;
   const std::string time = rfc3339_local(clock_->now());
+  const std::size_t most = level == LogLevel::kDebug ? kWhole : kMostOfLine;
   std::string line;
   if (format_ == LogFormat::kJson) {
     line = cat(R"({"time":")", time, R"(","level":")", name_of(level), R"(","msg":)");
-    append_json_text(line, message);
+    append_json_text(line, message, most);
     if (!request_.empty()) {
       line += R"(,"request":)";
-      append_json_text(line, request_);
+      append_json_text(line, request_, kWhole);
     }
     line += "}\n";
   } else {
     line = cat(time, " [", name_of(level), "] ");
-    line += excerpt(message, kWhole);  // one line, which no terminal takes for a command
+    line += excerpt(message, most);  // one line, which no terminal takes for a command
     if (with_id && !request_.empty()) line += cat(" request=", excerpt(request_));
     line += '\n';
   }

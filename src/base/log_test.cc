@@ -98,6 +98,23 @@ TEST_F(LogTest, WritesNothingThatATerminalWouldObey) {
             "\"msg\":\"\\u001b[2J\\u009b\\u007f\xef\xbf\xbd\"}\n");
 }
 
+// Plugins choose how long their errors are.
+TEST_F(LogTest, CutsLinesThatAreNotForDebugging) {
+  const std::string huge(1u << 20, 'x');
+  const Log text({memory}, LogLevel::kDebug, LogFormat::kText, &clock);
+  const Log json({memory}, LogLevel::kDebug, LogFormat::kJson, &clock);
+
+  text.with_request("00ff").error(huge);
+  json.with_request("00ff").verbose(huge);
+
+  ASSERT_EQ(memory->lines().size(), 2u);
+  EXPECT_LT(memory->text().size(), 2 * (17u << 10));
+  EXPECT_TRUE(memory->lines()[0].ends_with("x... request=00ff\n"));
+  EXPECT_TRUE(memory->lines()[1].ends_with("x...\",\"request\":\"00ff\"}\n"));
+  text.debug(huge);
+  EXPECT_GT(memory->text().size(), huge.size());
+}
+
 TEST(LogLevelTest, IsReadInAnyLetterCase) {
   EXPECT_EQ(parse_log_level("VERbose"), LogLevel::kVerbose);
   EXPECT_EQ(parse_log_level("xx"), std::nullopt);
