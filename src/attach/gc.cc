@@ -43,6 +43,10 @@ Error not_told(const Error& why) {
                         why.text()));
 }
 
+// Of what fails: pods choose how many networks a node has, and plugins what they say. Of the rest
+// only the number is told.
+constexpr std::size_t kMostOfErrors = 64u << 10;
+
 // Every plugin of every network gets all valid attachments, as text, under two keys.
 constexpr std::size_t kMostTold = 10'000;
 
@@ -83,6 +87,15 @@ Collecting::Collecting(Core& core, const Job& job)
     valid_ids_.insert(id.container_id);
 }
 
+void Collecting::note(Error error) {
+  noted_bytes_ += error.text().size();
+  if (!errors_.empty() && noted_bytes_ > kMostOfErrors) {
+    ++untold_;
+  } else {
+    errors_.add(std::move(error));
+  }
+}
+
 bool Collecting::is_in_use(const std::string& container_id) const {
   if (known_ && !known_->contains(container_id)) return true;
   return witness_.saw(container_id) && !deleted_.contains(container_id);
@@ -98,7 +111,7 @@ aio::Task<void> Collecting::run() {
   for (const std::string& container_id : *stale) {
     auto deleted = co_await delete_container(container_id);
     if (!deleted) {
-      errors_.add(std::move(deleted).error().wrap(cat("stale container ", container_id)));
+      note(std::move(deleted).error().wrap(cat("stale container ", container_id)));
     }
   }
   if (!stale->empty() && core_.options.lock_one) {
@@ -106,7 +119,7 @@ aio::Task<void> Collecting::run() {
     if (!alone) co_return model::core_error(std::move(alone).error(), job_.pod);
   }
   auto swept = co_await sweep();
-  if (!swept) errors_.add(std::move(swept));
+  if (!swept) note(std::move(swept).error());
   // No container is locked from here on.
   auto containers = co_await core_.ports.records.list(job_.conf.cni_dir);
   if (!containers) co_return model::core_error(not_told(containers.error()), job_.pod);
@@ -121,6 +134,7 @@ aio::Task<void> Collecting::run() {
   auto collected = co_await collect(std::move(networks));
   if (collected) collected = co_await collect_attached(std::move(results->containers));
   if (!collected) co_return model::core_error(std::move(collected).error(), job_.pod);
+  if (untold_ > 0) errors_.add(Error(Errc::kPlugin, cat(untold_, " more things have failed")));
   auto joined = errors_.join("\n");
   if (!joined) co_return model::core_error(std::move(joined).error(), job_.pod);
   co_return Result<void>();
@@ -202,14 +216,14 @@ aio::asio::awaitable<std::vector<model::Delegate>> Collecting::configured() {
   if (master) {
     networks.push_back(*std::move(master));
   } else {
-    errors_.add(std::move(master).error().wrap("failed to get clusterNetwork"));
+    note(std::move(master).error().wrap("failed to get clusterNetwork"));
   }
   networks.insert(networks.end(), job_.conf.delegates.begin(), job_.conf.delegates.end());
   auto defaults = co_await resolver.default_networks();
   if (defaults) {
     std::ranges::move(*defaults, std::back_inserter(networks));
   } else {
-    errors_.add(std::move(defaults).error());
+    note(std::move(defaults).error());
   }
   co_return networks;
 }
@@ -226,7 +240,7 @@ aio::Task<void> Collecting::collect(std::vector<model::Delegate> networks) {
     if (!valid) co_return not_told(valid.error());
     auto collected = co_await chain.gc(std::make_shared<const model::Delegate>(std::move(network)),
                                        *std::move(valid));
-    if (!collected) errors_.add(std::move(collected));
+    if (!collected) note(std::move(collected).error());
   }
   co_return Result<void>();
 }
@@ -253,7 +267,7 @@ aio::Task<void> Collecting::collect_one(cni::CacheKey attachment, std::size_t we
   auto config = co_await core_.ports.records.find_config(job_.conf.cni_dir, std::move(attachment));
   if (!config && config.error().code() == Errc::kCancelled) co_return config.error();
   if (!config) {
-    errors_.add(std::move(config).error());
+    note(std::move(config).error());
     co_return Result<void>();
   }
   if (!*config) co_return Result<void>();

@@ -11,6 +11,7 @@
 #include "aio/task.h"
 #include "attach/containers.h"
 #include "attach/core.h"
+#include "base/error.h"
 #include "base/error_list.h"
 #include "chain/chain.h"
 #include "cni/cache.h"
@@ -44,6 +45,8 @@ class Collecting {
   aio::Task<std::shared_ptr<void>> lock_stale(std::string container_id);
   // Another request came for it since this GC began.
   bool is_in_use(const std::string& container_id) const;
+  // To be told at the end.
+  void note(Error error);
 
   Core& core_;
   const Job& job_;
@@ -62,6 +65,7 @@ class Collecting {
   std::vector<model::AttachmentId> cached_;
   std::optional<std::size_t> cached_since_;
   ErrorList errors_;
+  std::size_t noted_bytes_ = 0, untold_ = 0;
 };
 
 }  // namespace mnet::attach

@@ -302,6 +302,22 @@ TEST_F(GcTest, GoesOnAfterErrorsAndTellsThemAll) {
   EXPECT_THAT(node_.records.results, SizeIs(2));
 }
 
+// Authors of pods and of networks choose how many fail, and plugins what they say.
+TEST_F(GcTest, CountsTheFailuresThatItDoesNotTell) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 30; ++i) {
+    names.push_back(cat("n", i));
+    node_.plugins.errors.emplace(cat("GC n", i), Error(Errc::kPlugin, std::string(10'000, 'x')));
+  }
+
+  auto collected = gc(collecting("[]", delegates(names, "1.1.0")));
+
+  ASSERT_FALSE(collected);
+  EXPECT_LT(collected.error().text().size(), 70'000u);
+  EXPECT_THAT(collected.error().text(), HasSubstr("\n24 more things have failed"));
+  EXPECT_THAT(node_.runs(), SizeIs(30));
+}
+
 TEST_F(GcTest, SweepsDamagedEntriesOfNobody) {
   attach("c1", delegates({"a"}));
   node_.records.damaged_results = {"x-c1-eth0", "x-gone-eth0"};
