@@ -201,11 +201,14 @@ aio::asio::awaitable<Error> NetworkAttacher::with_holder(Error error,
   if (device.empty() || error.code() == Errc::kCancelled) co_return error;
   const auto ids = co_await core_.ports.records.list(job_.conf.cni_dir);
   if (!ids) co_return error;
+  // Many ADDs may fail at once, and tenants choose how large records are: the message can do
+  // without those.
+  const std::size_t most = core_.ports.room == nullptr ? kAnyWeight : core_.ports.room->free();
   for (const std::string& id : *ids) {
     if (job_.request.caller->gone()) break;
     if (id == job_.request.container_id) continue;
     const auto stored =
-        co_await core_.ports.records.load(job_.conf.cni_dir, id, RecordParts::kRecord, kAnyWeight);
+        co_await core_.ports.records.load(job_.conf.cni_dir, id, RecordParts::kRecord, most);
     if (!stored || !stored->record || !*stored->record) continue;
     const auto record = model::decode_record(**stored->record);
     if (!record) continue;
