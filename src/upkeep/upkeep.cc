@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "aio/cancel.h"
+#include "aio/group.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/container_records.h"
@@ -41,6 +42,8 @@
 
 namespace mnet::upkeep {
 namespace {
+
+constexpr std::size_t kSideBySide = 4;  // namespaces
 
 bool is_half_done(const model::RecordedAttachment& attachment) {
   return attachment.state != model::AttachmentState::kAttached;
@@ -100,18 +103,29 @@ class Upkeep::StillNeeded : public attach::DelRule {
   const Action action_;
 };
 
-void Upkeep::stop() { stop_.set(); }
+void Upkeep::stop() {
+  stop_.set();
+  finished_.notify_all();
+}
 
 aio::Task<void> Upkeep::run() {
-  while (!stop_.is_set()) {
-    auto done = co_await round();
-    if (!done) log_.error("cannot look for unfinished records", done.error());
+  aio::Group work(co_await aio::asio::this_coro::executor, log_);
+  Result<void> ended;
+  while (ended && !stop_.is_set()) {
+    auto begun = co_await begin_round(&work);
+    if (!begun && begun.error().code() != Errc::kCancelled) {
+      log_.error("cannot look for unfinished records", begun.error());
+    }
     const bool is_cancelled = co_await aio::cancelled();
-    if (is_cancelled) co_return aio::cancelled_error();
+    if (is_cancelled) ended = aio::cancelled_error();
+    if (is_cancelled) break;
     auto stopped = co_await stop_.wait(std::chrono::steady_clock::now() + pause());
-    if (!stopped && stopped.error().code() != Errc::kTimeout) co_return std::move(stopped);
+    if (!stopped && stopped.error().code() != Errc::kTimeout) ended = std::move(stopped);
   }
-  co_return Result<void>();
+  if (ended) ended = co_await work.join();
+  if (!ended) work.cancel();
+  (void)co_await aio::shielded(work.join());
+  co_return ended;
 }
 
 // Spread out, so that the nodes of a cluster do not all begin at once. Earlier where a container's
@@ -141,15 +155,48 @@ aio::Task<Upkeep::Items> Upkeep::look_everywhere() {
 }
 
 aio::Task<void> Upkeep::round() {
-  MNET_CO_TRY(const auto& items, co_await look_everywhere());
+  aio::Group work(co_await aio::asio::this_coro::executor, log_);
+  auto ended = co_await begin_round(&work);
+  if (ended) ended = co_await work.join();
+  if (!ended) work.cancel();
+  (void)co_await aio::shielded(work.join());
+  co_return ended;
+}
+
+aio::Task<void> Upkeep::begin_round(aio::Group* work) {
+  MNET_CO_TRY(auto&& items, co_await look_everywhere());
+  std::map<std::string, Items> of_namespaces;
+  std::vector<std::string> order;  // that of the oldest of each
+  for (auto& item : items) {
+    const std::string& ns = item->record.pod_ns;
+    Items& of_namespace = of_namespaces[ns];
+    if (of_namespace.empty()) order.push_back(ns);
+    of_namespace.push_back(std::move(item));
+  }
+  for (const std::string& ns : order) {
+    if (busy_.contains(ns)) continue;
+    while (busy_.size() >= kSideBySide && !stop_.is_set()) {
+      MNET_CO_TRY_VOID(co_await finished_.wait());
+    }
+    if (stop_.is_set()) break;
+    busy_.insert(ns);
+    if (!work->spawn("upkeep", finish(ns, std::move(of_namespaces[ns])))) busy_.erase(ns);
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> Upkeep::finish(std::string ns, Items items) {
+  Result<void> done;
   for (const auto& item : items) {
     if (stop_.is_set()) break;
-    const auto done = co_await act(item.get(), decide(item->facts, settings_.mode));
-    if (!done && done.error().code() == Errc::kCancelled) co_return done.error();
+    done = co_await act(item.get(), decide(item->facts, settings_.mode));
+    if (!done && done.error().code() == Errc::kCancelled) break;
     if (done) continue;
     log_.with_request(item->request_id)
         .error(cat("cannot finish ", described(item->record)), done.error());
   }
+  busy_.erase(ns);
+  finished_.notify_all();
   co_return Result<void>();
 }
 

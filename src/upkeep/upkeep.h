@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "aio/event.h"
+#include "aio/group.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "base/backoff.h"
@@ -88,7 +89,7 @@ class Upkeep {
   aio::Task<void> run();
   // No further work begins; run() ends with what has begun.
   void stop();
-  // One pass over all records.
+  // One pass over all records, to the end of all that it finds to do.
   aio::Task<void> round();
   // The same at a person's request, with what it found. A rehearsal decides and changes nothing.
   enum class Extent : std::uint8_t { kAll, kRehearsal };
@@ -120,6 +121,10 @@ class Upkeep {
   using Place = std::pair<std::string, std::string>;  // cniDir, container id
   class StillNeeded;
 
+  // Namespaces are finished side by side: plugins may hang, and authors of pods choose them. One
+  // whose last round is not over is left out.
+  aio::Task<void> begin_round(aio::Group* work);
+  aio::Task<void> finish(std::string ns, Items items);
   std::chrono::milliseconds pause();
   aio::Task<Items> look_everywhere();
   aio::Task<void> look(std::string cni_dir, Items* items);
@@ -155,6 +160,8 @@ class Upkeep {
   Random random_ = make_random();
   std::map<Place, std::chrono::steady_clock::time_point> first_seen_gone_;
   std::set<Place> reported_;
+  std::set<std::string> busy_;  // namespaces that are being finished
+  aio::Notifier finished_;      // one of them
   std::size_t gone_ = 0;
   bool sees_running_pods_ = true;
   aio::Event stop_;

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"
 #include "attach/attach.h"
@@ -123,14 +124,15 @@ class UpkeepTest : public attach::NodeTest {
 
   // A container of pod `uid` in a namespace of its own, with addresses on networks of its own: what
   // living containers hold is tested with the rule.
-  void add_container(const std::string& id, const std::string& uid) {
+  void add_container(const std::string& id, const std::string& uid, const std::string& ns = "ns1") {
     const std::string netns = cat("/", id);
     node_.links.namespaces[netns];
     node_.links.inodes[netns] = ++inode_;
     RequestText text = request(delegates({cat("n-", id)}));
     text.container_id = id;
     text.netns = netns;
-    text.args = uid.empty() ? "" : cat("K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=p;K8S_POD_UID=", uid);
+    text.args =
+        uid.empty() ? "" : cat("K8S_POD_NAMESPACE=", ns, ";K8S_POD_NAME=p;K8S_POD_UID=", uid);
     auto added = add(text);
     ASSERT_TRUE(added) << added.error().text();
     forget();
@@ -245,6 +247,34 @@ TEST_F(UpkeepTest, WhatFailsBecomesAPendingDel) {
   EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0")) << "the replay tries again";
   EXPECT_THAT(around_.counts, ElementsAre("finish failed"));
   EXPECT_THAT(lines_->text(), testing::ContainsRegex("cannot finish container c1 .* request=r7\n"));
+}
+
+// Plugins may hang for minutes, one after the other, and authors of pods choose them.
+TEST_F(UpkeepTest, PluginsThatHangKeepNoOtherNamespaceWaiting) {
+  add_container("c1", "u1");
+  add_container("c2", "u2");
+  add_container("c3", "u3", "another");
+  for (const char* id : {"c1", "c2", "c3"}) {
+    edit(id, [](auto& record) { record.state = RecordState::kDeleting; });
+  }
+  auto hangs = node_.plugins.hold("DEL n-c1");
+  aio::Group group(loop_.get_executor(), log_);
+  group.spawn("upkeep", upkeep_.run());
+
+  ASSERT_TRUE(aio::run(loop_, hangs->reached.wait()));
+  loop_.restart();
+  loop_.poll();
+
+  EXPECT_THAT(recorded(), ElementsAre("c1", "c2"));
+  // A later round neither waits for it nor begins anew what is not over.
+  add_container("c4", "u4", "another");
+  edit("c4", [](auto& record) { record.state = RecordState::kDeleting; });
+  round();
+  EXPECT_THAT(recorded(), ElementsAre("c1", "c2"));
+  upkeep_.stop();
+  hangs->release.set();
+  ASSERT_TRUE(aio::run(loop_, group.join()));
+  EXPECT_THAT(recorded(), ElementsAre("c2")) << "nothing begins after a stop";
 }
 
 TEST_F(UpkeepTest, DropsWhatAPersonGaveUp) {
