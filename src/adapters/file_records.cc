@@ -354,6 +354,20 @@ aio::Task<std::vector<std::string>> FileRecords::list(std::string cni_dir) {
   return pool_.run([cni_dir = std::move(cni_dir)] { return list_containers(cni_dir); });
 }
 
+aio::Task<std::vector<attach::StampedRecord>> FileRecords::list_stamped(std::string cni_dir) {
+  return pool_.run([cni_dir = std::move(cni_dir)]() -> Result<std::vector<attach::StampedRecord>> {
+    MNET_TRY(auto&& ids, list_containers(cni_dir));
+    const store::AttachmentRecords records(cni_dir);
+    std::vector<attach::StampedRecord> stamped;
+    stamped.reserve(ids.size());
+    for (std::string& id : ids) {
+      std::string stamp = records.stamp(id).value_or("");
+      stamped.push_back({.container_id = std::move(id), .stamp = std::move(stamp)});
+    }
+    return stamped;
+  });
+}
+
 aio::Task<attach::CacheOverview> FileRecords::list_results(std::string cni_dir) {
   return pool_.run([cni_dir = std::move(cni_dir)]() -> Result<attach::CacheOverview> {
     MNET_TRY(auto&& found, store::ResultCache(cni_dir).list_all());

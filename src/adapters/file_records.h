@@ -36,6 +36,7 @@ class FileRecords : public attach::Records, public chain::Results, public attach
   aio::Task<void> edit_routes(std::string cni_dir, cni::CacheKey key,
                               model::RouteEdit edit) override;
   aio::Task<std::vector<std::string>> list(std::string cni_dir) override;
+  aio::Task<std::vector<attach::StampedRecord>> list_stamped(std::string cni_dir) override;
   aio::Task<attach::CacheOverview> list_results(std::string cni_dir) override;
   aio::Task<std::optional<std::string>> find_config(std::string cni_dir,
                                                     cni::CacheKey key) override;

@@ -392,6 +392,7 @@ class FakeRecords : public Records, public chain::FakeResults {
       if (parts != RecordParts::kRecord) stored.results = results_of(container_id);
     }
     stored.record = find_record(container_id);
+    ++record_loads;
     co_return stored;
   }
   aio::Task<RecordsDone> save(std::string cni_dir, std::string container_id,
@@ -429,6 +430,16 @@ class FakeRecords : public Records, public chain::FakeResults {
     for (const auto& [id, delegates] : scratch) ids.insert(id);
     for (const auto& [id, record] : records) ids.insert(id);
     co_return std::vector<std::string>(ids.begin(), ids.end());
+  }
+  aio::Task<std::vector<StampedRecord>> list_stamped(std::string cni_dir) override {
+    MNET_CO_TRY(const auto& ids, co_await list(std::move(cni_dir)));
+    std::vector<StampedRecord> stamped;
+    for (const std::string& id : ids) {
+      const auto found = records.find(id);
+      stamped.push_back({.container_id = id});
+      if (found != records.end()) stamped.back().stamp = json::dump(found->second);
+    }
+    co_return stamped;
   }
   aio::Task<CacheOverview> list_results(std::string) override {
     ++listings;
@@ -511,6 +522,7 @@ class FakeRecords : public Records, public chain::FakeResults {
   std::optional<Error> scratch_error, find_record_error;
   std::optional<Error> list_error;
   int listings = 0;                   // of all results
+  int record_loads = 0;               // of one container's record, with what else is asked for
   std::optional<Error> record_error;  // of the record's part of begin_add and end_add
 
  private:

@@ -208,6 +208,13 @@ struct RecordsDone {
   Result<void> scratch, record;
 };
 
+// A container with files. Its attachment record says the same as long as `stamp` does; empty: it
+// has none, or it has just been written.
+struct StampedRecord {
+  std::string container_id;
+  std::string stamp = {};
+};
+
 // What is remembered of a container between ADD and DEL, under the request's cniDir. Each file
 // changes atomically: a reader sees the old one or the new one. What ADD writes is in place when
 // the call ends and durable then or when the sync ends (00-index, "Durable when").
@@ -247,6 +254,8 @@ class Records {
 
   // The containers with a scratch file or an attachment record; sorted.
   virtual aio::Task<std::vector<std::string>> list(std::string cni_dir) = 0;
+  // The same, without reading any of them again that has not changed.
+  virtual aio::Task<std::vector<StampedRecord>> list_stamped(std::string cni_dir) = 0;
   // What the result cache holds of all containers (01, 6.5).
   virtual aio::Task<CacheOverview> list_results(std::string cni_dir) = 0;
   // The configuration in one of them; none if there is no such entry.

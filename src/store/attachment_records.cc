@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -89,6 +91,20 @@ Result<std::vector<std::string>> AttachmentRecords::list() const {
     if (std::string id = id_in(entry.name); !id.empty()) ids.push_back(std::move(id));
   }
   return ids;
+}
+
+// The kernel tells times of changes to some milliseconds, and gives the number of a file that is
+// gone to another one.
+std::optional<std::string> AttachmentRecords::stamp(const std::string& container_id) const {
+  constexpr std::chrono::seconds kSettled{2};
+  const auto path = path_of(container_id);
+  struct stat status{};
+  if (!path || ::stat(path->c_str(), &status) != 0) return std::nullopt;
+  const auto changed = std::chrono::system_clock::from_time_t(status.st_ctim.tv_sec);
+  const auto age = std::chrono::system_clock::now() - changed;
+  if (age < kSettled) return std::nullopt;
+  return cat(status.st_ino, ":", status.st_size, ":", status.st_ctim.tv_sec, ".",
+             status.st_ctim.tv_nsec);
 }
 
 Result<std::vector<std::string>> AttachmentRecords::list_oldest_first() const {

@@ -127,6 +127,9 @@ class AttachmentRecords {
   // True if it was there.
   Result<bool> remove(const std::string& container_id, Durability durability) const;
   Result<std::vector<std::string>> list() const;  // container ids
+  // Another text after each change of the file. None if there is no file, or if it was written so
+  // lately that the next change may not show.
+  std::optional<std::string> stamp(const std::string& container_id) const;
   // By the time when each file was written.
   Result<std::vector<std::string>> list_oldest_first() const;
   // Syncs what was written kInPlace.

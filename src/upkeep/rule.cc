@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/keyed_lock.h"
 #include "aio/task.h"
 #include "attach/container_records.h"
 #include "attach/ports.h"
@@ -43,6 +46,12 @@ std::set<std::string> addresses_in(const json::Value& result) {
 std::string_view namespace_of(std::string_view definition) {
   const auto slash = definition.find('/');
   return slash == std::string_view::npos ? std::string_view() : definition.substr(0, slash);
+}
+
+// Whether two sorted lists have an element in common.
+bool has_any(const std::vector<std::uint32_t>& all, const std::vector<std::uint32_t>& some) {
+  return std::ranges::any_of(
+      some, [&all](std::uint32_t one) { return std::ranges::binary_search(all, one); });
 }
 
 bool may_be_of_one_author(std::string_view one, std::string_view other) {
@@ -154,6 +163,14 @@ Rule::Holding Rule::holding_of(const model::RecordedAttachment& recorded) {
           .addresses = recorded.result ? addresses_in(*recorded.result) : std::set<std::string>()};
 }
 
+std::vector<Rule::Holding> Rule::holdings_of(const model::AttachmentRecord& record) {
+  std::vector<Holding> holdings;
+  for (const model::RecordedAttachment& one : record.attachments) {
+    holdings.push_back(holding_of(one));
+  }
+  return holdings;
+}
+
 // A damaged entry tells the plugins nothing either.
 aio::Task<Rule::Holding> Rule::holding_of(std::string cni_dir, model::AttachmentPtr network,
                                           Holding recorded) {
@@ -169,6 +186,49 @@ aio::Task<Rule::Holding> Rule::holding_of(std::string cni_dir, model::Attachment
   co_return holding;
 }
 
+Rule::Marks Rule::marks_of(const std::vector<Holding>& holdings) {
+  const auto mark = [](const std::string& text) {
+    return static_cast<std::uint32_t>(std::hash<std::string>()(text));
+  };
+  Marks marks;
+  for (const Holding& holding : holdings) {
+    if (!holding.device_id.empty()) marks.push_back(mark(cat("device ", holding.device_id)));
+    for (const std::string& address : holding.addresses) {
+      marks.push_back(mark(cat("address ", holding.network, " ", address)));
+    }
+  }
+  std::ranges::sort(marks);
+  const auto doubles = std::ranges::unique(marks);
+  marks.erase(doubles.begin(), doubles.end());
+  marks.shrink_to_fit();
+  return marks;
+}
+
+// Those without a record that can be read, and will say the same next time, are always among them.
+aio::Task<std::vector<std::string>> Rule::find_suspects(std::string cni_dir, Marks wanted) {
+  MNET_CO_TRY(const auto& listed, co_await records_.list_stamped(cni_dir));
+  std::map<std::string, Known>& known = known_[cni_dir];
+  std::vector<std::string> suspects;
+  for (const auto& [id, stamp] : listed) {
+    const auto found = known.find(id);
+    const bool is_new = !stamp.empty() && (found == known.end() || found->second.stamp != stamp);
+    if (is_new) {
+      MNET_CO_TRY(const auto& record, co_await find_record(cni_dir, id));
+      if (record) known[id] = {.stamp = stamp, .marks = marks_of(holdings_of(*record))};
+    }
+    const auto now = is_new ? known.find(id) : found;
+    const bool is_known = !stamp.empty() && now != known.end() && now->second.stamp == stamp;
+    if (!is_known || has_any(now->second.marks, wanted)) suspects.push_back(id);
+  }
+  if (known.size() > listed.size()) {
+    std::erase_if(known, [&listed](const auto& one) {
+      return !std::ranges::binary_search(listed, one.first, {},
+                                         &attach::StampedRecord::container_id);
+    });
+  }
+  co_return suspects;
+}
+
 // Reads one container after the other: each may be large.
 aio::Task<std::vector<std::string>> Rule::find_holders(std::string cni_dir,
                                                        std::string container_id,
@@ -176,7 +236,9 @@ aio::Task<std::vector<std::string>> Rule::find_holders(std::string cni_dir,
                                                        IsGone is_gone) {
   std::vector<std::string> holders(wanted.size());
   if (std::ranges::all_of(wanted, &Holding::is_empty)) co_return holders;
-  MNET_CO_TRY(const auto& ids, co_await records_.list(cni_dir));
+  // One after the other: tenants choose how large records are, and several DELs may ask.
+  MNET_CO_TRY([[maybe_unused]] const auto& turn, co_await turns_.lock(cni_dir));
+  MNET_CO_TRY(const auto& ids, co_await find_suspects(cni_dir, marks_of(wanted)));
   for (const std::string& id : ids) {
     if (id == container_id || (is_gone && is_gone(id))) continue;
     MNET_CO_TRY(const auto& other, co_await find_other(cni_dir, id));
@@ -200,9 +262,7 @@ aio::Task<Rule::Other> Rule::find_other(std::string cni_dir, std::string contain
   MNET_CO_TRY(auto&& record, co_await find_record(cni_dir, container_id));
   if (!record) co_return co_await find_unrecorded(std::move(cni_dir), std::move(container_id));
   Other other;
-  for (const model::RecordedAttachment& one : record->attachments) {
-    other.holdings.push_back(holding_of(one));
-  }
+  other.holdings = holdings_of(*record);
   record->attachments.clear();
   other.record = *std::move(record);
   co_return other;

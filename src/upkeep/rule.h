@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aio/keyed_lock.h"
 #include "aio/task.h"
 #include "attach/ports.h"
 #include "chain/results.h"
@@ -70,6 +72,7 @@ class Rule : public attach::DelRule {
     bool overlaps(const Holding& other) const;
   };
   static Holding holding_of(const model::RecordedAttachment& recorded);
+  static std::vector<Holding> holdings_of(const model::AttachmentRecord& record);
   // `recorded`: what the attachment record says of it.
   aio::Task<Holding> holding_of(std::string cni_dir, model::AttachmentPtr network,
                                 Holding recorded);
@@ -84,6 +87,17 @@ class Rule : public attach::DelRule {
   aio::Task<bool> is_used_unseen(std::string cni_dir, model::AttachmentRecord record);
   // Whether the namespace of another container on record is seen, and has this inode.
   aio::Task<bool> is_anothers(std::string cni_dir, std::string container_id, std::uint64_t inode);
+  // What a container holds, in short: a hash of each device, and of each address with its network.
+  using Marks = std::vector<std::uint32_t>;  // sorted
+  static Marks marks_of(const std::vector<Holding>& holdings);
+  // What is known of a record in this state. Thousands of containers may wait for their DEL, and
+  // each DEL asks what all others hold.
+  struct Known {
+    std::string stamp;
+    Marks marks;
+  };
+  // The containers that may hold something of that: of the others nothing is read.
+  aio::Task<std::vector<std::string>> find_suspects(std::string cni_dir, Marks wanted);
   // For each of them the living container that holds it, for messages; empty: none does.
   aio::Task<std::vector<std::string>> find_holders(std::string cni_dir, std::string container_id,
                                                    std::vector<Holding> wanted, IsGone is_gone);
@@ -95,6 +109,8 @@ class Rule : public attach::DelRule {
   attach::Links& links_;
   std::string boot_id_;
   UsedNamespaces used_;
+  std::map<std::string, std::map<std::string, Known>> known_;  // by cniDir and container id
+  aio::KeyedLock turns_;  // of those that read the records of others
 };
 
 }  // namespace mnet::upkeep

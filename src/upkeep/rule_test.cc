@@ -133,6 +133,23 @@ TEST_F(RuleTest, ANetworkStaysWhileALivingContainerHoldsItsAddress) {
   EXPECT_TRUE(attach::complete(del_later("c1")));
 }
 
+// Thousands of containers may wait for their DEL: each would read the records of all.
+TEST_F(RuleTest, ADelReadsOnlyWhatHasChangedSinceTheLastOne) {
+  for (int i = 0; i < 20; ++i) add_container(cat("other", i), cat("n", i), 100 + i);
+  add_container("c1", "a", 7);
+  add_container("c2", "b", 8);
+  ASSERT_TRUE(attach::complete(del_later("c1")));
+  const int before = node_.records.record_loads;
+
+  ASSERT_TRUE(attach::complete(del_later("c2")));
+
+  EXPECT_LT(node_.records.record_loads - before, 10);
+  // A change counts.
+  add_container("c3", "n7", 9);
+  node_.links.namespaces.erase("/c3");
+  ASSERT_TRUE(del_later("c3")->failed);
+}
+
 // Its record was reconstructed when one of its networks was unplugged: the original had attached
 // it.
 TEST_F(RuleTest, ANetworkStaysWhileAContainerHoldsItsAddressWhoseNamespaceIsNotOnRecord) {
