@@ -59,7 +59,7 @@ TEST(MakeLogging, PutsAFullFileAside) {
   config.log_options->compress = false;
   const Logging logging = make_logging(config);
 
-  for (int i = 0; i < 3; ++i) logging.log.error(std::string(400'000, 'x'));
+  for (int i = 0; i < 100; ++i) logging.log.error(std::string(12'000, 'x'));
 
   EXPECT_EQ(std::ranges::distance(std::filesystem::directory_iterator(dir.path())), 2);
 }
