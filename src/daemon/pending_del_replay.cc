@@ -43,6 +43,9 @@ constexpr auto kFailedAddEnds = std::chrono::minutes(10);
 // After so many failures in this daemon the next try is the last: the file's age alone is by a
 // clock that may be set.
 constexpr int kFailedAddTries = 4;
+// Of the reason of the last failure, for people: a plugin chooses how long it is, and thousands of
+// DELs may fail.
+constexpr std::size_t kMostOfWhy = 1024;
 
 // Whether there may be such a file: also true if that is not known.
 bool may_be_there(std::string_view cni_dir, std::string_view file) {
@@ -309,11 +312,17 @@ bool PendingDelReplay::is_old(const Place& place, const Record& record) const {
   return std::chrono::system_clock::now() - record.written >= kFailedAddEnds;
 }
 
+bool PendingDelReplay::has_too_many(const std::string& ns) const {
+  const auto failing =
+      std::ranges::count_if(retries_, [&ns](const auto& one) { return one.second.ns == ns; });
+  return static_cast<std::size_t>(failing) > needs_.most_of_namespace;
+}
+
 std::chrono::milliseconds PendingDelReplay::put_off(const Place& place, const Error& why) {
   const auto [retry, is_first] = retries_.try_emplace(
       place, Retry{.pauses = Backoff(first_pause_, kLongestPause, random_, kFifth), .next = {}});
   ++retry->second.failures;
-  retry->second.why = why.text();
+  retry->second.why = excerpt(why.text(), kMostOfWhy);
   const auto pause = retry->second.pauses.next();
   retry->second.next = std::chrono::steady_clock::now() + pause;
   return pause;
@@ -407,6 +416,10 @@ aio::Task<PendingDelReplay::Ended> PendingDelReplay::replay_request(std::string 
                                                                     Record record,
                                                                     attach::Request request) {
   const bool is_old = this->is_old({cni_dir, record.file}, record);
+  const std::string ns = request.pod.ns;
+  if (const auto failed = retries_.find({cni_dir, record.file}); failed != retries_.end()) {
+    failed->second.ns = ns;
+  }
   std::string file = std::move(record.file);
   const PendingKey key{cni_dir, request.container_id, request.ifname};
   chain::SlotRequest turn;
@@ -438,7 +451,9 @@ aio::Task<PendingDelReplay::Ended> PendingDelReplay::replay_request(std::string 
     co_return co_await set_aside(std::move(cni_dir), std::move(file), std::move(deleted).error(),
                                  own);
   }
-  if (outcome && outcome->is_of_failed_add && is_old) {
+  const bool is_surplus = outcome && is_old && !outcome->is_of_failed_add && has_too_many(ns);
+  if (is_surplus) retries_.erase({cni_dir, file});  // others count without it from now on
+  if (outcome && is_old && (outcome->is_of_failed_add || is_surplus)) {
     co_return co_await give_up(std::move(cni_dir), std::move(file), std::move(last_try),
                                std::move(deleted).error());
   }
@@ -460,8 +475,9 @@ aio::Task<PendingDelReplay::Ended> PendingDelReplay::give_up(std::string cni_dir
   const bool is_deleted = attach::complete(last).has_value();
   if (!is_deleted) {
     log.error(cat("pending DEL ", file,
-                  " is given up: its ADD failed, and so did every DEL since; free by hand what the "
-                  "plugin may hold"),
+                  " is given up: every DEL has failed, and so did its ADD, or more than ",
+                  needs_.most_of_namespace,
+                  " DELs of its namespace; free by hand what the plugin may hold"),
               why);
   }
   MNET_CO_TRY_VOID(co_await remove(std::move(cni_dir), std::move(file)));

@@ -47,6 +47,9 @@ struct PendingDelReplayNeeds {
   std::function<Arrival()> next_arrival;
   attach::DelRule* rule = nullptr;  // for every replay; none: in tests
   std::size_t at_once = 8;          // side by side, as ReplayQueue says
+  // What fails of one namespace beyond that is given up after a while: who may write definitions
+  // may make a plugin's DEL fail for ever, and each pod that comes and goes leaves files.
+  std::size_t most_of_namespace = 1000;
 };
 
 class PendingDelReplay {
@@ -124,6 +127,7 @@ class PendingDelReplay {
     Time next;
     int failures = 0;
     std::string why = {};  // the last one
+    std::string ns = {};   // of its pod; known from the second attempt on
   };
   using Place = ReplayQueue::Place;
 
@@ -144,7 +148,9 @@ class PendingDelReplay {
   aio::Task<void> work_side_by_side(std::vector<aio::Task<void>> beside, bool is_drain);
   bool is_due(const Place& place) const;
   void try_all_now();
-  // Whether the DEL of an ADD that failed has been tried for long enough.
+  // Whether more DELs of pods of that namespace fail than are kept.
+  bool has_too_many(const std::string& ns) const;
+  // Whether a DEL that may be given up has been tried for long enough.
   bool is_old(const Place& place, const Record& record) const;
   Time next_listing(std::chrono::milliseconds period) const;
   std::chrono::milliseconds put_off(const Place& place, const Error& why);

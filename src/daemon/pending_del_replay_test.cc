@@ -32,6 +32,7 @@ using testing::IsEmpty;
 // A service whose cniDir is below its own test directory.
 class PendingDelsTest : public testing::Test {
  protected:
+  static constexpr std::size_t kMostOfNamespace = 5;
   PendingDelsTest() : service_(options()) {
     service_.with([this](Service& inside) { inside.pending.look_in(cni_dir()); });
   }
@@ -39,6 +40,7 @@ class PendingDelsTest : public testing::Test {
   ServiceOptions options() {
     ServiceOptions options;
     options.config = cat(R"({"clusterNetwork":"a","cniDir":")", cni_dir(), "\"}");
+    options.most_of_namespace = kMostOfNamespace;
     return options;
   }
   std::string cni_dir() const { return dir_ / "cni"; }
@@ -104,6 +106,35 @@ TEST_F(PendingDelsTest, GivesUpTheDelOfAFailedAddAfterTenMinutes) {
   while (exists(record("old-eth0.json"))) std::this_thread::yield();
   EXPECT_TRUE(service_.lines->has("pending DEL old-eth0.json is given up"));
   EXPECT_TRUE(exists(record("new-eth0.json")));
+}
+
+// Who may write definitions may make a plugin's DEL fail for ever, and each pod that comes and goes
+// leaves files on the disk.
+TEST_F(PendingDelsTest, GivesUpWhatANamespaceHasTooManyOf) {
+  const auto old = std::filesystem::file_time_type::clock::now() - 11min;
+  const auto write_old = [&](const std::string& container, const std::string& ns) {
+    write_del(container, ns);
+    std::filesystem::last_write_time(record(cat(container, "-eth0.json")), old);
+  };
+  for (int i = 0; i < 8; ++i) write_old(cat("c", i), "tenant");
+  write_old("other", "another");
+  end_del({.failed = cni::coded(cni::Code::kTryAgainLater, "will not")});
+  start();
+
+  for (int tries = 1; tries <= 4; ++tries) {
+    while (count_failures() < 9 * tries) std::this_thread::yield();
+    service_.with([](Service& inside) { inside.pending.wake(); });
+  }
+
+  const auto count = [this] {
+    const std::filesystem::directory_iterator files(cat(cni_dir(), "/pending-del"));
+    return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+  };
+  while (count() > kMostOfNamespace + 1) std::this_thread::yield();
+  while (count_failures() < 36 + 6) std::this_thread::yield();
+  EXPECT_EQ(count(), kMostOfNamespace + 1);
+  EXPECT_TRUE(exists(record("other-eth0.json")));
+  EXPECT_TRUE(service_.lines->has("or more than 5 DELs of its namespace"));
 }
 
 // The last try runs every plugin; one that could not begin, for a reason that passes, was none.
@@ -505,6 +536,20 @@ TEST_F(PendingDelsTest, IsTriedAgainByHandAndSaysWhyItStays) {
   EXPECT_TRUE(done.has_value());
   EXPECT_FALSE(exists(record("c1-eth0.json")));
   EXPECT_EQ(gone.error().code(), Errc::kNotFound);
+}
+
+// A plugin chooses what it says, and thousands of DELs may fail.
+TEST_F(PendingDelsTest, RemembersTheBeginningOfALongReason) {
+  write_del("c1");
+  fail_del(cni::coded(cni::Code::kTryAgainLater, std::string(100'000, 'x')));
+
+  const auto failed =
+      service_.loop.run(service_.service().pending.retry(cni_dir(), "c1-eth0.json"));
+  const auto all = service_.loop.run(service_.service().pending.describe({}));
+
+  ASSERT_FALSE(failed.has_value());
+  ASSERT_EQ(all->records.size(), 1u);
+  EXPECT_LT(all->records[0].why.size(), 1100u);
 }
 
 TEST_F(PendingDelsTest, SaysByHandThatItIsNoLongerTried) {

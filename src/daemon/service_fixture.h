@@ -40,6 +40,7 @@ struct ServiceOptions {
   std::string config = R"({"clusterNetwork":"a"})";  // daemon-config.json
   std::optional<std::uint32_t> allowed_uid;
   http::Limits limits;
+  std::size_t most_of_namespace = 1000;  // of pending DELs
 };
 
 // Everything the routes need; lives on the loop.
@@ -55,7 +56,8 @@ class Service {
                  .requests = requests,
                  .metrics = metrics,
                  .rules = RequestRules(config_),
-                 .next_arrival = [this] { return arrivals_.next(); }},
+                 .next_arrival = [this] { return arrivals_.next(); },
+                 .most_of_namespace = options.most_of_namespace},
                 log),
         service_({.core = core,
                   .hotplug = core,
