@@ -255,7 +255,12 @@ aio::Task<bool> Deleting::keep_rest(Removal removal, bool is_pending) {
   for (const model::AttachmentPtr& removed : removal.removed) gone.insert(removed->ifname);
   MNET_CO_TRY(ContainerRecords record, co_await access_.load_readable());
   const bool was_attached = may_be_attached(record, gone);
-  if (record.attachment_record) {
+  const auto& recorded = record.attachment_record;
+  // A DEL that fails again and again has nothing new to say.
+  const bool is_known = recorded && gone.empty() &&
+                        recorded->state == model::RecordState::kDeleting &&
+                        recorded->is_pending == is_pending;
+  if (recorded && !is_known) {
     record.attachment_record->is_pending = is_pending;
     co_await keep_record(*record.attachment_record, gone);
   }

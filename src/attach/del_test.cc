@@ -393,6 +393,22 @@ TEST_F(PodDelTest, ThePodsOwnerHearsOnceOfADelegateThatFails) {
               HasSubstr("Warning NetworksNotRemoved: networks of the pod could not be removed"));
 }
 
+// Thousands may fail again and again, and each would wait for the disk.
+TEST_F(DelTest, WritesItsRecordOnceHoweverOftenItFails) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "no"));
+  RequestText what = request(delegates({"a"}));
+  what.pending_body = "as asked";
+  ASSERT_TRUE(del(what));
+  EXPECT_THAT(node_.calls, testing::Contains("write record c1"));
+  forget();
+
+  ASSERT_TRUE(del(what));
+
+  EXPECT_THAT(node_.calls, testing::Not(testing::Contains("write record c1")));
+  EXPECT_TRUE(node_.records.records.contains("c1"));
+}
+
 TEST_F(DelTest, IsTheCallersToRepeatIfItCannotBeRecorded) {
   add_and_forget(delegates({"a"}));
   node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "no"));
