@@ -1,7 +1,9 @@
-#include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -14,10 +16,13 @@ namespace mnet::store {
 namespace {
 
 Result<std::size_t> files_in(const std::string& directory) {
-  MNET_TRY(const auto& entries, list_entries(directory));
-  return static_cast<std::size_t>(std::ranges::count_if(entries, [](const sys::Entry& entry) {
-    return entry.kind == sys::EntryKind::kRegular && !entry.name.starts_with(sys::kTemporaryPrefix);
-  }));
+  std::size_t count = 0;
+  auto listed =
+      sys::visit_directory(directory, [&count](std::string_view name, sys::EntryKind kind) {
+        if (kind == sys::EntryKind::kRegular && !name.starts_with(sys::kTemporaryPrefix)) ++count;
+      });
+  if (!listed && listed.error().code() != Errc::kNotFound) return std::move(listed).error();
+  return count;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <linux/limits.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -35,11 +36,10 @@ Result<std::optional<std::string>> find_cache_file(const std::optional<std::stri
   return text;
 }
 
-// Whether a file may be about the container: `-<id>-` in its name, with something before and
-// after.
-bool may_be_of(std::string_view name, const std::string& container_id) {
-  if (container_id.empty()) return true;
-  const std::string middle = cat("-", container_id, "-");
+// Whether a file may be about a container: `middle`, its id between two hyphens, is in the name,
+// with something before and after. Of all containers: an empty one.
+bool may_be_of(std::string_view name, std::string_view middle) {
+  if (middle.empty()) return true;
   const std::size_t at = name.find(middle);
   return at != std::string_view::npos && at > 0 && at + middle.size() < name.size();
 }
@@ -172,12 +172,18 @@ Result<ResultCache::Overview> ResultCache::list_all() const {
 
 Result<ErrorList> ResultCache::read_each(const std::string& container_id,
                                          const std::function<void(cni::CacheEntry)>& found) const {
-  MNET_TRY(const auto& files, list_entries(directory_));
-  ErrorList unreadable;
-  for (const sys::Entry& file : files) {
+  const std::string middle = container_id.empty() ? "" : cat("-", container_id, "-");
+  // There may be a hundred thousand files of other containers, and several DELs look at a time.
+  std::vector<std::string> names;
+  auto listed = sys::visit_directory(directory_, [&](std::string_view name, sys::EntryKind) {
     // No network name begins with '.': that is a file being written.
-    if (file.name.starts_with('.') || !may_be_of(file.name, container_id)) continue;
-    auto entry = find_entry(cat(directory_, "/", file.name), container_id);
+    if (!name.starts_with('.') && may_be_of(name, middle)) names.emplace_back(name);
+  });
+  if (!listed && listed.error().code() != Errc::kNotFound) return std::move(listed).error();
+  std::ranges::sort(names);
+  ErrorList unreadable;
+  for (const std::string& name : names) {
+    auto entry = find_entry(cat(directory_, "/", name), container_id);
     if (!entry && is_shortage(entry.error())) return std::move(entry).error();
     if (!entry) {
       unreadable.add(std::move(entry).error());

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -107,24 +108,30 @@ Result<std::optional<std::string>> find_file(const std::string& path, std::size_
   return std::move(bytes).error();
 }
 
-Result<std::vector<Entry>> list_directory(const std::string& path) {
+Result<void> visit_directory(const std::string& path,
+                             const std::function<void(std::string_view, EntryKind)>& found) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return failed("open", path, errno);
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::fdopendir(fd.get()), ::closedir);
   if (!directory) return failed("open", path, errno);
   const int handle = fd.release();  // the stream owns it now
 
-  std::vector<Entry> entries;
   for (;;) {
     errno = 0;
     // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream belongs to this call alone
     const dirent* entry = ::readdir(directory.get());
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    entries.push_back({std::string(name), kind_of(handle, *entry)});
+    if (name != "." && name != "..") found(name, kind_of(handle, *entry));
   }
-  if (errno != 0) return failed("readdir", path, errno);
+  return errno == 0 ? Result<void>() : failed("readdir", path, errno);
+}
+
+Result<std::vector<Entry>> list_directory(const std::string& path) {
+  std::vector<Entry> entries;
+  MNET_TRY_VOID(visit_directory(path, [&entries](std::string_view name, EntryKind kind) {
+    entries.push_back({std::string(name), kind});
+  }));
   std::ranges::sort(entries, {}, &Entry::name);
   return entries;
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,10 @@ struct Entry {
 };
 // In byte order of the names, without "." and "..".
 Result<std::vector<Entry>> list_directory(const std::string& path);
+// The same, one after the other in any order: of a directory with a hundred thousand files nothing
+// is kept.
+Result<void> visit_directory(const std::string& path,
+                             const std::function<void(std::string_view name, EntryKind)>& found);
 
 // mkdir -p; directories that it makes get exactly `mode`, whatever the umask.
 Result<void> make_directories(const std::string& path, mode_t mode);

@@ -9,8 +9,10 @@
 #include <atomic>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/durability.h"
@@ -88,6 +90,21 @@ TEST(ListDirectory, SortsByBytesAndTellsKinds) {
   EXPECT_EQ((*entries)[0].kind, EntryKind::kRegular);
   EXPECT_EQ((*entries)[1].kind, EntryKind::kDirectory);
   EXPECT_EQ((*entries)[3].kind, EntryKind::kLink);
+}
+
+TEST(VisitDirectory, FindsEachEntryOnce) {
+  const TestDir dir;
+  dir.write("b", "");
+  dir.write("a/inside", "");
+  std::map<std::string, EntryKind> found;
+
+  const auto visited = visit_directory(dir.path(), [&found](std::string_view name, EntryKind kind) {
+    EXPECT_TRUE(found.emplace(name, kind).second);
+  });
+
+  ASSERT_TRUE(visited.has_value());
+  EXPECT_EQ(found, (std::map<std::string, EntryKind>{{"a", EntryKind::kDirectory},
+                                                     {"b", EntryKind::kRegular}}));
 }
 
 TEST(ListDirectory, FailsOnWhatIsNone) {

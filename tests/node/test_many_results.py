@@ -1,6 +1,8 @@
 """Tens of thousands of cached results, as pods with hundreds of networks leave them, cost the daemon little
 (SECURITY.md, "The author of a pod")."""
 
+import concurrent.futures
+
 import pytest
 from harness.machine.proc import peak_memory
 
@@ -34,5 +36,27 @@ def test_many_results_take_little_memory_at_a_start_and_at_a_gc(host, node, fake
     print(f"{CONTAINERS * NETWORKS} cached results: {peak / MIB:.1f} MiB at the peak")
     assert peak <= 32 * MIB
     assert pod.delete().ok
+    for name in host.files_below(RESULTS):
+        host.path(f"{RESULTS}/{name}").unlink()
+
+
+@pytest.mark.without_sanitizers
+@pytest.mark.leaves("record *")
+def test_dels_beside_many_results_take_little_memory(host, node, fake):
+    """Each of them looks for its own, and several do so at the same time."""
+    node.configure(fake.conf("cluster"))
+    pods = [node.pod(namespace=f"other{number}") for number in range(8)]
+    node.start()
+    for pod in pods:
+        assert pod.add().ok
+    for number in range(80_000):
+        host.path(f"{RESULTS}/network-{number % 110:064d}-net{number // 110}").touch()
+
+    with concurrent.futures.ThreadPoolExecutor(len(pods)) as threads:
+        assert all(outcome.ok for outcome in threads.map(lambda pod: pod.delete(), pods))
+
+    peak = peak_memory(node.daemon.pid)
+    print(f"8 DELs beside 80000 cached results: {peak / MIB:.1f} MiB at the peak")
+    assert peak <= 20 * MIB
     for name in host.files_below(RESULTS):
         host.path(f"{RESULTS}/{name}").unlink()
