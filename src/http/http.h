@@ -81,6 +81,8 @@ struct Limits {
   Time body_time = std::chrono::seconds(60);
   Time write_time = std::chrono::seconds(30);
   std::size_t connections = 1024;  // more wait in the backlog
+  // How many are accepted in a second, in the long run; 0: any number. Others wait in the backlog.
+  std::size_t per_second = 0;
   // For the headers while other clients wait in the backlog: a silent client makes room.
   Time crowded_time = std::chrono::seconds(2);
   // How much of a body that the handler did not read is still read before the connection is closed:
@@ -90,7 +92,7 @@ struct Limits {
 };
 
 // For a port on which anyone may ask, beside the program's own work: a few clients at a time, which
-// send no body.
+// send no body, and not so many in a second that they take the processor from that work.
 Limits public_limits();
 
 // Serves one request per connection; every response says `Connection: close`. The server itself

@@ -1,5 +1,6 @@
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <chrono>
@@ -45,6 +46,34 @@ bool is_passing(int failure) {
   return failure == ECONNABORTED || failure == EINTR || failure == EPROTO;
 }
 
+// How many connections may be accepted now: so many in a second, and as many as are served at once
+// after a while without any.
+class Pace {
+ public:
+  explicit Pace(const Limits& limits)
+      : per_second_(static_cast<double>(limits.per_second)),
+        most_(static_cast<double>(limits.connections)),
+        left_(most_) {}
+
+  // How long until one may be; 0: now.
+  Limits::Time wait() {
+    if (per_second_ == 0) return {};
+    const auto now = Clock::now();
+    const std::chrono::duration<double> passed = now - at_;
+    left_ = std::min(most_, left_ + passed.count() * per_second_);
+    at_ = now;
+    if (left_ >= 1) return {};
+    const std::chrono::duration<double> missing((1 - left_) / per_second_);
+    return std::chrono::ceil<Limits::Time>(missing);
+  }
+  void take() { left_ -= 1; }
+
+ private:
+  const double per_second_, most_;
+  double left_;
+  Clock::time_point at_ = Clock::now();
+};
+
 }  // namespace
 
 Limits public_limits() {
@@ -53,6 +82,7 @@ Limits public_limits() {
   limits.body_bytes = 0;
   limits.write_time = std::chrono::seconds(10);
   limits.connections = 16;
+  limits.per_second = 250;
   limits.crowded_time = std::chrono::milliseconds(200);
   limits.drain_time = std::chrono::milliseconds(100);
   return limits;
@@ -68,6 +98,7 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
       : executor(on),
         handler(std::move(handle)),
         limits(limit),
+        pace(limit),
         log(std::move(to)),
         accepting(executor, log),
         serving(executor, log) {}
@@ -76,7 +107,8 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
 
   static aio::Task<void> accept_loop(std::shared_ptr<Impl> self,
                                      std::shared_ptr<Listener> listener);
-  // Accepts until no connection waits (0), the server is full (0), or accept fails (its errno).
+  // Accepts until no connection waits (0), the server is full or must pause (0), or accept fails
+  // (its errno).
   int accept_waiting(Listener& listener);
   // Accepts all that wait, however many: there will be no later time.
   void accept_last(Listener& listener);
@@ -90,6 +122,7 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   asio::any_io_executor executor;
   Handler handler;
   Limits limits;
+  Pace pace;
   Log log;
   std::list<std::shared_ptr<Listener>> listeners;
   std::unordered_set<std::shared_ptr<Connection>> connections;
@@ -107,6 +140,10 @@ aio::Task<void> Server::Impl::accept_loop(std::shared_ptr<Impl> self,
       MNET_CO_TRY_VOID(co_await self->room.wait());
       continue;
     }
+    if (const auto pause = self->pace.wait(); pause.count() > 0) {
+      MNET_CO_TRY_VOID(co_await aio::sleep_for(pause));
+      continue;
+    }
     auto [failure] = co_await listener->descriptor.async_wait(
         asio::posix::descriptor_base::wait_read, aio::kAsValue);
     if (self->stopping || !listener->descriptor.is_open()) break;
@@ -122,10 +159,11 @@ aio::Task<void> Server::Impl::accept_loop(std::shared_ptr<Impl> self,
 }
 
 int Server::Impl::accept_waiting(Listener& listener) {
-  while (!is_full()) {
+  while (!is_full() && pace.wait().count() == 0) {
     const int fd = ::accept4(listener.descriptor.native_handle(), nullptr, nullptr,
                              SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
+      pace.take();
       start(fd, listener.family);
     } else if (errno == EAGAIN) {
       return 0;

@@ -485,6 +485,21 @@ TEST(Server, ClosesConnectionsThatSayNothingWhenOthersWait) {
   EXPECT_EQ(status_of(talk(server.path(), "GET / HTTP/1.0\r\n\r\n")), 200);
 }
 
+// Anyone on a node may ask for metrics, as often as he likes.
+TEST(Server, AcceptsSoManyConnectionsInASecond) {
+  Limits limits;
+  limits.connections = 4;
+  limits.per_second = 20;
+  TestServer server(ignore_body, limits);
+  const auto begun = std::chrono::steady_clock::now();
+
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(status_of(talk(server.path(), "GET / HTTP/1.1\r\nHost: a\r\n\r\n")), 200);
+  }
+
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 290ms);  // six of them had to wait
+}
+
 TEST(Server, ServesBesideTwoThousandIdleConnections) {
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);

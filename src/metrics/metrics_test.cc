@@ -352,6 +352,21 @@ TEST_F(MetricsServerTest, FreshensItsNumbersBeforeItShowsThem) {
   EXPECT_THAT(get("/metrics").body, HasSubstr("\nmultus_records 2\n"));
 }
 
+// Anyone may ask, as often as he likes.
+TEST_F(MetricsServerTest, ShowsAPageAgainAfterSoManyInAShortTime) {
+  double value = 1;
+  metrics_.add_gauge("multus_records", "Files", [&value] { return value; });
+  start({.address = "127.0.0.1",
+         .port = 0,
+         .refresh = [&value] { return raise_and_fail(&value); },
+         .window = std::chrono::hours(1),
+         .most_in_window = 2});
+
+  EXPECT_THAT(get("/metrics").body, HasSubstr("\nmultus_records 2\n"));
+  EXPECT_THAT(get("/metrics").body, HasSubstr("\nmultus_records 3\n"));
+  EXPECT_THAT(get("/metrics").body, HasSubstr("\nmultus_records 3\n"));
+}
+
 TEST_F(MetricsServerTest, HasTheProfilersPathsButNotItsProfiles) {
   start({.address = "127.0.0.1", .port = 0, .has_pprof = true});
 

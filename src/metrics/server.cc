@@ -1,5 +1,6 @@
 #include "metrics/server.h"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -72,11 +73,26 @@ aio::Task<http::Response> Server::handle(std::shared_ptr<http::Exchange> exchang
 
 aio::Task<http::Response> Server::page(std::string method) {
   if (method != "GET" && method != "HEAD") co_return http::text_response(405, "Method not allowed");
-  if (settings_.refresh) {
-    const auto fresh = co_await settings_.refresh();
-    if (!fresh) log_.verbose(cat("metrics could not be refreshed: ", fresh.error().text()));
+  if (may_make_page()) {
+    const auto refreshed = co_await refresh();
+    if (!refreshed) log_.verbose(cat("metrics could not be refreshed: ", refreshed.error().text()));
+    page_ = metrics_.text();
   }
-  co_return plain(metrics_.text(), "text/plain; version=0.0.4; charset=utf-8");
+  co_return plain(page_, "text/plain; version=0.0.4; charset=utf-8");
+}
+
+aio::Task<void> Server::refresh() {
+  if (!settings_.refresh) co_return Result<void>();
+  co_return co_await settings_.refresh();
+}
+
+bool Server::may_make_page() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - window_begun_ >= settings_.window) {
+    window_begun_ = now;
+    made_ = 0;
+  }
+  return ++made_ <= settings_.most_in_window || page_.empty();
 }
 
 http::Response Server::profile(const std::string& path) const {

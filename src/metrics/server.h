@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,6 +24,10 @@ struct ServerSettings {
   std::function<aio::Task<void>()> refresh = {};
   // Whether a taken port needs no line in the log: the daemon that ends just now has it.
   std::function<bool()> is_expected = [] { return false; };
+  // In this time so many pages are made, and then the last one is shown again: anyone may ask, as
+  // often as he likes.
+  std::chrono::milliseconds window{100};
+  std::size_t most_in_window = 5;
   // A port that is taken is tried again after this, with some jitter.
   std::chrono::milliseconds retry = std::chrono::seconds(10);
 };
@@ -43,12 +48,17 @@ class Server {
  private:
   aio::Task<http::Response> handle(std::shared_ptr<http::Exchange> exchange);
   aio::Task<http::Response> page(std::string method);
+  aio::Task<void> refresh();
+  bool may_make_page();
   http::Response profile(const std::string& path) const;
 
   Metrics& metrics_;
   ServerSettings settings_;
   Log log_;
   std::uint16_t port_ = 0;
+  std::string page_;
+  std::chrono::steady_clock::time_point window_begun_ = {};
+  std::size_t made_ = 0;  // since then
   http::Server server_;
 };
 

@@ -29,6 +29,38 @@ connections = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ i
 print("connected", flush=True)
 sys.stdin.read()
 """
+# Asks again and again, many at a time, and says how often it was answered.
+FLOOD = """
+import selectors, socket, sys, time
+port, seconds, width = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
+selector, end, answers = selectors.DefaultSelector(), time.monotonic() + seconds, 0
+
+def begin():
+    client = socket.socket()
+    client.setblocking(False)
+    client.connect_ex(("127.0.0.1", port))
+    selector.register(client, selectors.EVENT_WRITE)
+
+for _ in range(width):
+    begin()
+while time.monotonic() < end:
+    for key, events in selector.select(0.1):
+        client = key.fileobj
+        try:
+            if events & selectors.EVENT_WRITE:
+                client.send(b"GET /metrics HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n")
+                selector.modify(client, selectors.EVENT_READ)
+                continue
+            if client.recv(1 << 18):
+                continue
+            answers += 1
+        except OSError:
+            pass
+        selector.unregister(client)
+        client.close()
+        begin()
+print(answers)
+"""
 MONITORING = Path(__file__).resolve().parents[2] / "deploy" / "monitoring"
 
 
@@ -279,6 +311,20 @@ def test_a_hundred_silent_clients_hold_up_no_scrape(host, daemon):
     assert time.monotonic() - begun < 8
     silent.stdin.close()
     silent.wait()
+
+
+@pytest.mark.release("speed")
+@pytest.mark.without_sanitizers  # they take time themselves
+def test_a_flood_of_scrapes_costs_little(host, daemon):
+    """Any program in the network of the host may ask, as often as it likes."""
+    before = cpu_seconds(daemon.pid)
+
+    asked = host.run("/usr/bin/python3", "-I", "-c", FLOOD, str(metrics.PORT), "5", "50").stdout
+
+    used = cpu_seconds(daemon.pid) - before
+    print(f"{asked.strip()} pages in 5 s took {used:.2f} s of the processor")
+    assert int(asked) >= 500
+    assert used < 1
 
 
 # pain 38
