@@ -46,6 +46,9 @@ constexpr std::size_t kLargest = 16u << 10;
 // kept comes by again with the next list or scan.
 constexpr std::size_t kMostOfRequester = 32;
 constexpr std::size_t kMostUnreadable = 500;  // that are remembered as logged
+// Decisions go on while events cannot be written: clusters may keep these in a storage of their
+// own. Of decisions beyond that only the log tells.
+constexpr std::size_t kMostTasks = 100;
 
 std::string path_of(const std::string& name) {
   return cat(certs::kRequestsPath, "/", kube::query_value(name));
@@ -294,6 +297,7 @@ void Approver::told(const certs::SigningRequest& request, const certs::Verdict& 
                      : cat("The CSR ", name, " has been denied by csr-approver: ", verdict.message);
   what.component = "cert-approver";
   log_.verbose(cat(what.message, is_granted ? " for " : "; requested by ", request.username));
+  if (tasks_.size() >= kMostTasks) return;
   tasks_.spawn(cat("event of ", request.meta.name), certs::post_event(api_, std::move(what)));
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -213,6 +214,32 @@ TEST_F(ApproverTest, DeniesThroughTheSameEndpoint) {
   EXPECT_THAT(requests_.puts()[0], HasSubstr(R"("reason":"CSRDenied","message":"commonName)"));
   ASSERT_TRUE(becomes([this] { return !requests_.events().empty(); }));
   EXPECT_THAT(requests_.events()[0], HasSubstr(R"("type":"Warning")"));
+}
+
+// A node makes as many requests as it likes, and events may be kept in a storage of their own.
+TEST_F(ApproverTest, KeepsFewEventsThatCannotBeWritten) {
+  struct Told {
+    std::mutex mutex;
+    std::set<std::string> uids;
+  };
+  const auto told = std::make_shared<Told>();  // the server goes after this test's variables
+  requests_.refuses = [told](const RawRequest& request) {
+    if (!request.target().contains("/events")) return 0;
+    const std::lock_guard lock(told->mutex);
+    const auto uid = request.body.find("\"u-csr-");
+    told->uids.insert(request.body.substr(uid, request.body.find('"', uid + 1) - uid));
+    return 503;
+  };
+  for (int i = 0; i < 300; ++i) {
+    requests_.add(cat("csr-", i), cat("node-", i));
+  }
+
+  start();
+
+  ASSERT_TRUE(decides(300));
+  const std::lock_guard lock(told->mutex);
+  EXPECT_LE(told->uids.size(), 100u);
+  EXPECT_GE(told->uids.size(), 1u);
 }
 
 // 03, 12: row 148
