@@ -216,13 +216,16 @@ Result<void> Call::del() const {
         *config, connection.error().wrap("CheckAPIReadyNow: Daemon not reachable over socketfile"));
   }
   const auto response = send(kDel, *config, *std::move(connection));
-  return response ? answered_del(*response) : remember_del(*config, response.error());
+  return response ? answered_del(*config, *response) : remember_del(*config, response.error());
 }
 
-// Only "try again" is passed on: a sandbox whose DEL fails for good could never be removed.
-Result<void> Call::answered_del(const Response& response) const {
+// Only "try again" is passed on: a sandbox whose DEL fails for good could never be removed. With
+// another status than these two the daemon has not even tried.
+Result<void> Call::answered_del(const Config& config, const Response& response) const {
   if (response.status == 200) return {};
-  const Error error = failed(kDel, wire::parse_error(response.status, response.body));
+  const Error said = wire::parse_error(response.status, response.body);
+  if (response.status != 400) return remember_del(config, said);
+  const Error error = failed(kDel, said);
   return is_retry_wanted(error) ? Result<void>(error) : Result<void>();
 }
 

@@ -41,7 +41,7 @@ class Call {
   Result<Response> ask(const Verb& verb, const Config& config) const;
   Result<void> ask_and_forget(const Verb& verb) const;
   Result<cni::NetResult> ask_for_result(const Config& config) const;
-  Result<void> answered_del(const Response& response) const;
+  Result<void> answered_del(const Config& config, const Response& response) const;
   Result<void> remember_del(const Config& config, const Error& why) const;
 
   std::string body() const;

@@ -562,11 +562,24 @@ TEST_F(Shim, RecordsADelOfADaemonThatHangs) {
   EXPECT_NE(record(), std::nullopt);
 }
 
+// 03, 12: row 85: a defect, a body that is too large or that came too slowly. Nothing was deleted.
+TEST_F(Shim, RecordsADelThatTheDaemonDidNotCarryOut) {
+  for (const int status : {404, 408, 413, 500, 503}) {
+    const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = http(status, "internal error")}}}});
+
+    EXPECT_EQ(run("DEL", config(), long_limits()).exit, 0);
+    EXPECT_NE(record(), std::nullopt) << status;
+    ::unlink(socket().c_str());
+    ::unlink(record_path().c_str());
+  }
+  EXPECT_THAT(log(), HasSubstr("CNI request failed with status 500: 'internal error'"));
+}
+
 // 03, 12: row 85: answered is answered.
 TEST_F(Shim, TurnsEveryAnswerToADelIntoSuccessExceptTryAgain) {
   for (const std::string& reply :
-       {http(400, "text"), http(500, ""), http(404, ""), http(200, "garbage"),
-        http(400, R"({"code":50,"msg":"m"})"), http(400, R"({"code":999,"msg":"m"})")}) {
+       {http(400, "text"), http(200, "garbage"), http(400, R"({"code":50,"msg":"m"})"),
+        http(400, R"({"code":999,"msg":"m"})")}) {
     const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = reply}}}});
 
     const Outcome outcome = run("DEL", config(), long_limits());
