@@ -20,6 +20,7 @@
 #include "attach/ports.h"
 #include "attach/source.h"
 #include "base/error.h"
+#include "base/error_list.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -270,25 +271,49 @@ void Writer::note_success() {
   log_.verbose(cat("network statuses can be written again; ", owed_.size(), " are owed"));
 }
 
-// If a pod has several containers only the newest counts, whether it owes a status or not: the
-// others died without a DEL.
 aio::Task<void> Writer::take_up(std::set<std::string> cni_dirs) {
   MNET_CO_TRY_VOID(co_await settings_.timer->sleep_for(
       std::chrono::round<Time>(settings_.spread * settings_.random())));
+  Backoff pauses(settings_.first_pause, settings_.longest_pause, settings_.random);
+  for (bool is_first = true;; is_first = false) {
+    MNET_CO_TRY(const auto& unread, co_await take_up_readable(cni_dirs));
+    if (unread.empty()) co_return Result<void>();
+    if (is_first) {
+      for (const Error& error : unread.errors()) log_.error("statuses of an earlier daemon", error);
+    }
+    MNET_CO_TRY_VOID(co_await settings_.timer->sleep_for(pauses.next()));
+  }
+}
+
+// If a pod has several containers only the newest counts, whether it owes a status or not: the
+// others died without a DEL.
+aio::Task<ErrorList> Writer::take_up_readable(std::set<std::string> cni_dirs) {
+  ErrorList unread;
   std::map<std::string, Found> newest;
   for (const std::string& cni_dir : cni_dirs) {
     auto ids = co_await core().ports.records.list(cni_dir);
+    if (!ids && ids.error().code() == Errc::kCancelled) co_return std::move(ids).error();
     if (!ids) {
-      log_.error(cat("cannot tell which network statuses are owed below ", cni_dir), ids.error());
+      unread.add(ids.error().wrap(cat("cannot tell which are owed below ", cni_dir)));
       continue;
     }
     for (const std::string& id : *ids) {
-      MNET_CO_TRY(auto&& found, co_await look_at(cni_dir, id));
-      if (!found) continue;
-      Found& known = newest[found->pod_key];
-      if (known.added_at <= found->added_at) known = *std::move(found);
+      auto found = co_await look_at(cni_dir, id);
+      if (!found && found.error().code() == Errc::kCancelled) co_return std::move(found).error();
+      if (!found) {
+        unread.add(
+            found.error().wrap(cat("cannot tell whether that of container ", id, " is owed")));
+      } else if (*found) {
+        Found& known = newest[(*found)->pod_key];
+        if (known.added_at <= (*found)->added_at) known = **std::move(found);
+      }
     }
   }
+  take_up_newest(std::move(newest));
+  co_return std::move(unread);
+}
+
+void Writer::take_up_newest(std::map<std::string, Found> newest) {
   for (auto& [pod_key, found] : newest) {
     if (!found.owes || of_pods_.contains(pod_key)) continue;
     Owed owed;
@@ -296,25 +321,20 @@ aio::Task<void> Writer::take_up(std::set<std::string> cni_dirs) {
     owed.pod_key = pod_key;
     add(std::move(found.container_id), std::move(owed));
   }
-  co_return Result<void>();
 }
 
+// None if it has no record.
 aio::Task<std::optional<Writer::Found>> Writer::look_at(std::string cni_dir,
                                                         std::string container_id) {
-  auto record = co_await attach::find_record(&core().ports.records, cni_dir, container_id);
-  if (!record && record.error().code() == Errc::kCancelled) co_return std::move(record).error();
-  if (!record) {
-    log_.error(
-        cat("cannot tell whether the network status of container ", container_id, " is owed"),
-        record.error());
-  }
-  if (!record || !*record) co_return std::optional<Found>();
+  MNET_CO_TRY(const auto& record,
+              co_await attach::find_record(&core().ports.records, cni_dir, container_id));
+  if (!record) co_return std::optional<Found>();
   Found found;
   found.cni_dir = std::move(cni_dir);
   found.container_id = std::move(container_id);
-  found.pod_key = key_of((*record)->pod_ns, (*record)->pod_name, (*record)->pod_uid);
-  found.added_at = age_of(**record);
-  found.owes = owes(**record);
+  found.pod_key = key_of(record->pod_ns, record->pod_name, record->pod_uid);
+  found.added_at = age_of(*record);
+  found.owes = owes(*record);
   co_return std::optional<Found>(std::move(found));
 }
 

@@ -21,6 +21,7 @@
 #include "attach/ports.h"
 #include "attach/source.h"
 #include "base/backoff.h"
+#include "base/error_list.h"
 #include "base/log.h"
 #include "model/attachment_record.h"
 
@@ -54,7 +55,7 @@ class Writer : public attach::OwedStatuses {
   // Writes what is owed, until cancelled; to be started once, in a group.
   aio::Task<void> run();
   // Takes up what the records of an earlier process owe, after a random pause: all nodes may have
-  // started together.
+  // started together. Ends when each of them has been read.
   aio::Task<void> take_up(std::set<std::string> cni_dirs);
   // Runs until everything is written that can be, at the latest until the deadline, and then gives
   // up the rest, which the records still list as owed. False if a task still runs. Await it before
@@ -94,6 +95,9 @@ class Writer : public attach::OwedStatuses {
   aio::Task<Attempt> attempt(std::string container_id, Owed owed);
   // The status as its record has it; none if the record owes nothing, or if the pod is gone.
   aio::Task<std::optional<Status>> recorded(std::string cni_dir, std::string container_id);
+  // Yields why some records cannot be read now.
+  aio::Task<ErrorList> take_up_readable(std::set<std::string> cni_dirs);
+  void take_up_newest(std::map<std::string, Found> newest);
   aio::Task<std::optional<Found>> look_at(std::string cni_dir, std::string container_id);
   aio::Task<std::string> text_of(model::AttachmentRecord record);
   aio::Task<void> settle(std::string cni_dir, std::string container_id, Log log);

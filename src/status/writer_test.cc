@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
 #include <cstddef>
 #include <string>
 
@@ -208,7 +211,7 @@ TEST_F(WriterTest, EndsWithoutWaitingForAServerThatIsUnwell) {
 // A daemon that was killed: only its records are left.
 class StatusesOfAnEarlierDaemon : public WriterTest {
  protected:
-  StatusesOfAnEarlierDaemon() : WriterTest(1) {}
+  explicit StatusesOfAnEarlierDaemon(std::size_t pauses = 1) : WriterTest(pauses) {}
 
   void add_and_die(const std::string& container_id, const std::string& pod = "p1") {
     add_owing(container_id, pod);
@@ -284,6 +287,35 @@ TEST_F(StatusesOfAnEarlierDaemon, StayOwedWhileTheirPodsCannotBeRead) {
 
   EXPECT_TRUE(record_owes("c1"));
   EXPECT_EQ(writer_.count(), 1u);
+}
+
+// Two pauses: the first before it begins.
+class StatusesOfUnreadableRecords : public StatusesOfAnEarlierDaemon {
+ protected:
+  StatusesOfUnreadableRecords() : StatusesOfAnEarlierDaemon(2) {}
+
+  // Once the second pause has begun.
+  aio::Task<void> become_readable() {
+    for (int i = 0; i < 100 && timer_.waits().size() < 2; ++i) {
+      co_await aio::asio::post(aio::asio::use_awaitable);
+    }
+    node_.records.find_record_error.reset();
+    co_return Result<void>();
+  }
+};
+
+TEST_F(StatusesOfUnreadableRecords, AreTakenUpOnceThoseCanBeRead) {
+  add_and_die("c1");
+  add_and_die("c2", "p2");
+  node_.records.find_record_error = Error(Errc::kIo, "no descriptors", EMFILE);
+  start();
+  running_.spawn("time", become_readable());
+
+  take_up();
+
+  EXPECT_FALSE(record_owes("c1"));
+  EXPECT_FALSE(record_owes("c2"));
+  EXPECT_EQ(count_lines("cannot tell whether that of container c1 is owed"), 1u);
 }
 
 // The newer container has its status already.
