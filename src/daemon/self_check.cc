@@ -167,8 +167,8 @@ Findings check_files(const Config& config) {
   append(found, selfcheck::judge_control_group(sys::is_killed_as_one()));
   append(found, check_runtime_directory(config));
   append(found, selfcheck::check_leftovers(config.records_dir(), std::chrono::system_clock::now()));
-  append(found,
-         selfcheck::check_addresses(cat(config.chroot_dir, kHostLocal), config.records_dir()));
+  append(found, selfcheck::check_addresses(cat(config.chroot_dir, kHostLocal), config.records_dir(),
+                                           std::chrono::system_clock::now()));
   return found;
 }
 

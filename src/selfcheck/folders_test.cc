@@ -167,5 +167,20 @@ TEST(Leftovers, OldPendingDelsAndDamagedOnesAreWarnings) {
   EXPECT_THAT(found[1].what, HasSubstr("1 damaged DELs"));
 }
 
+TEST(Addresses, ThatHaveNoContainerAreToldOnceNobodyWritesThemAnyMore) {
+  const sys::TestDir dir;
+  const auto now = std::chrono::system_clock::now();
+  dir.write("networks/lab/10.20.5.61", "");
+  dir.write("networks/lab/lock", "");
+  EXPECT_THAT(check_addresses(dir / "networks", dir / "cni", now), IsEmpty());
+
+  const Findings found = check_addresses(dir / "networks", dir / "cni", now + 2min);
+
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].what,
+              HasSubstr("1 addresses in " + (dir / "networks/lab") +
+                        " belong to no container, such as 10.20.5.61: host-local was killed"));
+}
+
 }  // namespace
 }  // namespace mnet::selfcheck

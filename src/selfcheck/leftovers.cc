@@ -43,12 +43,46 @@ std::size_t count_old(const std::string& directory, std::chrono::system_clock::t
 constexpr std::size_t kMostAddresses = 10'000;
 constexpr std::size_t kMostOfAddress = 1024;
 
-// The container that has an address: the first line of host-local's file. Empty if it cannot be
+// host-local makes the file, and then writes its container into it.
+constexpr std::chrono::minutes kLongEmpty{1};
+
+// The container that has an address: the first line of host-local's file. None if it cannot be
 // read.
-std::string holder_of(const std::string& path) {
+std::optional<std::string> holder_of(const std::string& path) {
   const auto text = sys::read_file(path, kMostOfAddress);
-  if (!text) return {};
+  if (!text) return std::nullopt;
   return std::string(trim(std::string_view(*text).substr(0, text->find('\n'))));
+}
+
+// Addresses of one network that nothing frees, and one of them.
+struct Lost {
+  std::size_t count = 0;
+  std::string example;
+  void add(std::string_view one) {
+    if (count++ == 0) example = one;
+  }
+};
+
+Finding without_record(const Lost& lost, const std::string& directory) {
+  return {.severity = Severity::kWarning,
+          .check = kLeftovers,
+          .what = cat(lost.count, " addresses in ", directory,
+                      " belong to containers without a record, such as ", lost.example),
+          .why =
+              "Unless a program other than Multus runs host-local here, nothing frees them, and "
+              "the network runs out of addresses",
+          .advice =
+              "Remove the files of containers that the runtime does not have (containerd: "
+              "`ctr -n k8s.io containers list -q`)"};
+}
+
+Finding without_container(const Lost& lost, const std::string& directory) {
+  return {.severity = Severity::kWarning,
+          .check = kLeftovers,
+          .what = cat(lost.count, " addresses in ", directory, " belong to no container, such as ",
+                      lost.example, ": host-local was killed while it took them"),
+          .why = "No DEL finds them, and the network runs out of addresses",
+          .advice = "Remove these empty files"};
 }
 
 // Containers that have any record. None if that is not known: an error is not an
@@ -78,33 +112,30 @@ std::vector<std::string> names_in(const std::string& directory, sys::EntryKind k
 
 }  // namespace
 
-Findings check_addresses(const std::string& ipam_dir, const std::string& cni_dir) {
+Findings check_addresses(const std::string& ipam_dir, const std::string& cni_dir,
+                         std::chrono::system_clock::time_point now) {
   Findings found;
   std::size_t looked_at = 0;
   for (const std::string& network : names_in(ipam_dir, sys::EntryKind::kDirectory)) {
     const std::string directory = cat(ipam_dir, "/", network);
-    std::size_t count = 0;
-    std::string example;
+    Lost unrecorded, empty;
     std::optional<std::set<std::string>> known;  // read after the names: a record comes first
     for (const std::string& name : names_in(directory, sys::EntryKind::kRegular)) {
       if (name == "lock" || name.starts_with("last_reserved_ip")) continue;
       if (++looked_at > kMostAddresses) break;
-      const std::string holder = holder_of(cat(directory, "/", name));
-      if (holder.empty()) continue;
+      const std::string path = cat(directory, "/", name);
+      const auto holder = holder_of(path);
+      if (!holder) continue;
+      if (holder->empty()) {
+        if (is_older(path, now - kLongEmpty)) empty.add(name);
+        continue;
+      }
       if (!known) known = recorded_containers(cni_dir);
       if (!known) return {};
-      if (known->contains(holder)) continue;
-      if (count++ == 0) example = cat(name, " of container ", excerpt(holder));
+      if (!known->contains(*holder)) unrecorded.add(cat(name, " of container ", excerpt(*holder)));
     }
-    if (count == 0) continue;
-    found.push_back({.severity = Severity::kWarning,
-                     .check = kLeftovers,
-                     .what = cat(count, " addresses in ", directory,
-                                 " belong to containers without a record, such as ", example),
-                     .why = "Unless a program other than Multus runs host-local here, nothing "
-                            "frees them, and the network runs out of addresses",
-                     .advice = "Remove the files of containers that the runtime does not have "
-                               "(containerd: `ctr -n k8s.io containers list -q`)"});
+    if (unrecorded.count > 0) found.push_back(without_record(unrecorded, directory));
+    if (empty.count > 0) found.push_back(without_container(empty, directory));
   }
   return found;
 }

@@ -12,7 +12,9 @@ namespace mnet::selfcheck {
 Findings check_leftovers(const std::string& cni_dir, std::chrono::system_clock::time_point now);
 
 // Addresses that host-local, with its files in `ipam_dir`, keeps for containers of which `cni_dir`
-// knows nothing. They are only reported, never freed: they may be another program's.
-Findings check_addresses(const std::string& ipam_dir, const std::string& cni_dir);
+// knows nothing, or for none. They are only reported, never freed: they may be another program's.
+// `now`: as above.
+Findings check_addresses(const std::string& ipam_dir, const std::string& cni_dir,
+                         std::chrono::system_clock::time_point now);
 
 }  // namespace mnet::selfcheck

@@ -215,6 +215,16 @@ def test_a_daemon_that_sees_no_namespaces_deletes_nothing_and_says_so(node, mult
     multus.configure(reconcileGrace=None)
 
 
+def free_half_taken(node):
+    """As the self-check advises: a host-local that is killed, as all plugins are with their daemon's container, may have made the file of an
+    address and not yet written its container into it."""
+    half = [path for path in node.host.path("/var/lib/cni/networks").glob("*/[0-9]*") if path.stat().st_size == 0]
+    for path in half:
+        path.unlink()
+    print(f"{len(half)} addresses of no container", flush=True)
+    return len(half)
+
+
 def lose_power(node, multus, trickle):
     """Pods that are just being made or deleted stay so; the others come back."""
     with trickle.at_rest:
@@ -261,6 +271,7 @@ def test_a_daemon_that_is_killed_again_and_again_loses_nothing(node, multus, spa
     assert all(seen[name].keys() == ALL for name in living), seen
     space.delete_pods()
     until(lambda: not any(node.host.path("/var/lib/cni/multus/pending-del").glob("*.json")), "pending DELs replayed", 120)
+    assert free_half_taken(node) <= 1 + kills // 50
 
 
 def test_a_daemon_that_vanishes_is_waited_for(multus, load):
