@@ -1,7 +1,6 @@
 #include "lint/config_rules.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
