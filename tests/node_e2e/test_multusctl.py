@@ -150,6 +150,7 @@ def test_a_plugin_or_file_that_is_wrong_on_the_node_is_found_from_both_sides(out
         stray.write_text('{"cniVersion":"1.0.0","name":"stray","type":"ptp"}')
         said = until(lambda: 'the plugin "macvlan" is not in' in (now := outside("doctor")).out and now, "the plugin", 60)
         assert said.exit == 1 and "00-a-stray.conf" in said.out
+        assert 'the plugin "macvlan" is not in' in obey(inside("doctor").hint("multus-daemon is not on this machine"))
         status = until(lambda: "plugins missing on the node: macvlan" in (now := outside("status")).err and now, "status", 90)
         assert f'MN012 {space.name}/mac: no plugin "macvlan" in binDir of any node' in obey(status.hint("plugins missing on the node"))
     finally:
