@@ -1,5 +1,6 @@
 """The commands of docs/quick-start.md, as they stand there, on a whole node: from an image to a pod with two networks, and back."""
 
+import re
 import shutil
 
 import pytest
@@ -11,6 +12,8 @@ from harness.whole_node.installation import GENERATED, image_archive
 
 # Its image is in a registry, which this node does not reach.
 BUSYBOX = "docker.io/library/busybox:1.36"
+# host-local goes on with the address after the one that another test had.
+SECOND = re.compile(r"inet 10\.77\.0\.\d+/24 .*net1")
 # The image is made by the fixture.
 PRELUDE = 'make() { [ "$*" = image ]; }\n'
 
@@ -43,7 +46,7 @@ def test_the_commands_of_the_quick_start_do_what_they_say(bare, clone, leaks):
     installing, looking, removing = guide.examples("quick-start.md", "node")
     run(installing)
     seen = run(looking)
-    assert all(part in seen for part in ("inet 10.77.0.2/24", "default/second", "AddedInterface"))
+    assert SECOND.search(seen) and all(part in seen for part in ("default/second", "AddedInterface"))
     run(removing)
     assert not bare.host.path(GENERATED).exists()
     bare.host.run("ip", "link", "delete", "br-second")
