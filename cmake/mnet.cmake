@@ -120,7 +120,7 @@ function(mnet_program name)
       target_link_options(${target} PRIVATE -static-pie)
     else()
       # The library of C++ is inside all the same (0063).
-      target_link_options(${target} PRIVATE -pie $<$<CONFIG:Release>:-static-libstdc++ -static-libgcc>)
+      target_link_options(${target} PRIVATE -pie $<$<CONFIG:Release>:-static-libstdc++ -static-libgcc -Wl,-z,pack-relative-relocs>)
     endif()
     if(NOT target STREQUAL name)
       set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/static)
