@@ -104,6 +104,8 @@ void reserve_descriptors(aio::asio::io_context& loop) {
   }
 }
 
+namespace {
+
 // The C library keeps up to seven freed blocks of each small size for each thread, wherever they
 // are, and malloc_trim() does not touch them. After a burst nearly each of them holds a page of its
 // own. They are taken out here, and given back while others, from pages in use, fill their places.
@@ -121,6 +123,8 @@ void renew_kept_blocks() {
     }
   }
 }
+
+}  // namespace
 
 void give_back_memory() {
   ::malloc_trim(0);  // what is free joins what is free beside it

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <latch>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/run.h"
 #include "aio/task.h"
 #include "base/error.h"
@@ -43,6 +45,14 @@ OriginSettings settings_for(const ScriptedServer& server, std::string_view schem
 aio::Task<std::string> ask(OriginClient* client, ClientRequest request) {
   MNET_CO_TRY(auto&& answer, co_await client->open(std::move(request), soon()));
   co_return co_await read_whole(answer.get(), 1u << 20, soon());
+}
+
+aio::Task<void> ask_twice_at_once(OriginClient* client) {
+  std::vector<aio::Task<std::string>> both;
+  for (int i = 0; i < 2; ++i) both.push_back(ask(client, {}));
+  const auto answers = co_await aio::all(std::move(both));
+  for (const auto& answer : answers) EXPECT_TRUE(answer.has_value());
+  co_return Result<void>();
 }
 
 // Answers every request with its method, target and body.
@@ -199,18 +209,26 @@ TEST(OriginClient, ClosesWhatTheServerWantsClosed) {
 
 TEST(OriginClient, ClosesIdleConnectionsButThoseThatWereUsedLast) {
   aio::asio::io_context loop;  // outlives the connections
-  const ScriptedServer server([](Peer& peer) {
-    peer.read_request();
-    peer.answer(200, "");
-    peer.wait_for_close();
+  std::latch both(2);
+  std::atomic<int> connections = 0;
+  const ScriptedServer server([&both, &connections](Peer& peer) {
+    const std::string number = cat(++connections);
+    bool is_first = true;
+    while (peer.read_request()) {
+      if (std::exchange(is_first, false)) both.arrive_and_wait();
+      peer.answer(200, number);
+    }
   });
   OriginClient client(settings_for(server), nullptr);
-  EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
+  ASSERT_TRUE(aio::run(loop, ask_twice_at_once(&client)));
+  ASSERT_EQ(client.idle_connections(), 2u);
+  const auto last = aio::run(loop, ask(&client, {}));
 
   client.close_idle(1);
+
   EXPECT_EQ(client.idle_connections(), 1u);
-  client.close_idle(0);
-  EXPECT_EQ(client.idle_connections(), 0u);
+  EXPECT_EQ(aio::run(loop, ask(&client, {})).value(), last.value());
+  EXPECT_EQ(connections, 2);
 }
 
 aio::Task<std::vector<std::string>> pieces(OriginClient* client) {

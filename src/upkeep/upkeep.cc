@@ -117,8 +117,10 @@ aio::Task<void> Upkeep::run() {
       log_.error("cannot look for unfinished records", begun.error());
     }
     const bool is_cancelled = co_await aio::cancelled();
-    if (is_cancelled) ended = aio::cancelled_error();
-    if (is_cancelled) break;
+    if (is_cancelled) {
+      ended = aio::cancelled_error();
+      break;
+    }
     auto stopped = co_await stop_.wait(std::chrono::steady_clock::now() + pause());
     if (!stopped && stopped.error().code() != Errc::kTimeout) ended = std::move(stopped);
   }
@@ -186,10 +188,9 @@ aio::Task<void> Upkeep::begin_round(aio::Group* work) {
 }
 
 aio::Task<void> Upkeep::finish(std::string ns, Items items) {
-  Result<void> done;
   for (const auto& item : items) {
     if (stop_.is_set()) break;
-    done = co_await act(item.get(), decide(item->facts, settings_.mode));
+    const auto done = co_await act(item.get(), decide(item->facts, settings_.mode));
     if (!done && done.error().code() == Errc::kCancelled) break;
     if (done) continue;
     log_.with_request(item->request_id)

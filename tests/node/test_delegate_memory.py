@@ -2,6 +2,7 @@
 succeeds when the runtime tries again."""
 
 import concurrent.futures
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,21 @@ def test_the_kernel_kills_a_delegate_alone_where_all_were_to_be_killed_together(
     assert daemon.cni("DEL", conf(fake), pod).status == 200
 
 
+@contextlib.contextmanager
+def a_delegate(daemon, fake, pod):
+    """The process of a delegate, which runs meanwhile."""
+    gate = fake.gate()
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        adding = threads.submit(daemon.cni, "ADD", conf(fake, ADD={"gate": gate.path}), pod)
+        gate.reached()
+        try:
+            (delegate,) = daemon.children()
+            yield delegate
+        finally:
+            gate.open()
+        assert adding.result().status == 200
+
+
 def group_of(pid):
     return Path(f"/proc/{pid}/cgroup").read_text().strip().rpartition("/")[2]
 
@@ -150,15 +166,9 @@ def test_delegates_in_a_group_of_their_own_are_killed_there(group, host, daemons
     daemon = whole.start(daemons, delegateCgroup=True)
     delegates = whole.folder / "multus-delegates"
     assert int((delegates / "memory.max").read_text()) == (64 - 16) << 20
-    gate = fake.gate()
     pod = host.add_pod("one")
-    with concurrent.futures.ThreadPoolExecutor(1) as threads:
-        adding = threads.submit(daemon.cni, "ADD", conf(fake, ADD={"gate": gate.path}), pod)
-        gate.reached()
-        (delegate,) = daemon.children()
+    with a_delegate(daemon, fake, pod) as delegate:
         assert (group_of(delegate), group_of(daemon.pid)) == ("multus-delegates", "multus-daemon")
-        gate.open()
-        assert adding.result().status == 200
     assert daemon.cni("DEL", conf(fake), pod).status == 200
 
     answer = daemon.cni("ADD", conf(fake, ADD={"allocate_mb": 200}), pod)
@@ -208,16 +218,10 @@ def test_a_group_that_is_not_the_daemons_own_gets_none_below_it(host, daemons, f
 
 def test_delegates_are_the_first_to_be_killed(host, daemons, fake):
     daemon = daemons.launch(default_config()).wait_ready()
-    gate = fake.gate()
     pod = host.add_pod("one")
-    with concurrent.futures.ThreadPoolExecutor(1) as threads:
-        adding = threads.submit(daemon.cni, "ADD", conf(fake, ADD={"gate": gate.path}), pod)
-        gate.reached()
-        (delegate,) = daemon.children()
+    with a_delegate(daemon, fake, pod) as delegate:
         score = Path(f"/proc/{delegate}/oom_score_adj").read_text().strip()
         own = Path(f"/proc/{daemon.pid}/oom_score_adj").read_text().strip()
-        gate.open()
-        assert adding.result().status == 200
 
     assert score == "1000" and own != "1000"
     assert daemon.cni("DEL", conf(fake), pod).status == 200
